@@ -1,0 +1,128 @@
+//! What can keep triview from answering.
+
+/// The result of anything that can be refused.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why a question cannot be answered. A fit that ends badly is not among these: it is a
+/// [`Status`](crate::estimator::Status) of the result.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Not three views.
+    #[error(
+        "{} view(s) given ({}), three are needed: the method rests on three views that are independent given the class",
+        views.len(), views.join(", ")
+    )]
+    ViewCount {
+        /// The views there are.
+        views: Vec<String>,
+    },
+    /// Fewer than two classes.
+    #[error("{} class(es) given ({}), at least two are needed", classes.len(), classes.join(", "))]
+    ClassCount {
+        /// The classes there are.
+        classes: Vec<String>,
+    },
+    /// A name that stands twice.
+    #[error("the {kind} `{name}` is given twice; names must differ")]
+    DuplicateName {
+        /// `view` or `class`.
+        kind: &'static str,
+        /// The name.
+        name: String,
+    },
+    /// A score that is NaN or infinite.
+    #[error("row {row} of the batch, view {view}, class {class}: the score is {value}; scores must be finite numbers")]
+    NotFinite {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// Position of the view.
+        view: usize,
+        /// Position of the class.
+        class: usize,
+        /// The score.
+        value: f64,
+    },
+    /// More classes than the explicit tensor can hold.
+    #[error("{k} classes: more than {most} are not supported")]
+    TooManyClasses {
+        /// Classes given.
+        k: usize,
+        /// The most that can be answered.
+        most: usize,
+    },
+    /// Too few rows to say anything.
+    #[error("{rows} row(s): at least {needed} are needed for {k} classes")]
+    TooFewRows {
+        /// Rows given.
+        rows: u64,
+        /// Rows needed.
+        needed: u64,
+        /// Classes.
+        k: usize,
+    },
+    /// A view whose scores never change.
+    #[error("the scores of view `{view}` are constant: it says nothing of the class; leave it out or mend it")]
+    ConstantView {
+        /// The view.
+        view: String,
+    },
+    /// A view whose scores vary in too few directions to tell the classes apart.
+    #[error(
+        "the scores of view `{view}` vary in {rank} direction(s) only; telling {k} classes apart takes at least {}",
+        k - 1
+    )]
+    RankDeficientView {
+        /// The view.
+        view: String,
+        /// Directions in which its features vary.
+        rank: usize,
+        /// Classes.
+        k: usize,
+    },
+    /// Two views that determine each other.
+    #[error("views `{first}` and `{second}` are copies of each other: they cannot be independent given the class")]
+    IdenticalViews {
+        /// One view.
+        first: String,
+        /// The other.
+        second: String,
+    },
+    /// States that were not made alike.
+    #[error("the states do not match: {what} is {left} in one and {right} in the other; make the parts with `moments --like`")]
+    StateMismatch {
+        /// What differs.
+        what: &'static str,
+        /// Its value in the first.
+        left: String,
+        /// Its value in the second.
+        right: String,
+    },
+    /// A state whose content cannot be.
+    #[error("not a valid state: {reason}")]
+    InvalidState {
+        /// What is wrong.
+        reason: String,
+    },
+    /// A parameter out of its range.
+    #[error("{name} is {value}: {expected}")]
+    InvalidParameter {
+        /// The parameter.
+        name: &'static str,
+        /// Its value.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// A loss that does not exist.
+    #[error("there is no loss `{name}`; known: {}", known.join(", "))]
+    UnknownLoss {
+        /// The name given.
+        name: String,
+        /// The names there are.
+        known: Vec<&'static str>,
+    },
+    /// A mistake in triview itself: no input should lead here.
+    #[error("internal error: {0}; please report it")]
+    Internal(&'static str),
+}

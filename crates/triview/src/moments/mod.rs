@@ -1,0 +1,7 @@
+//! A small state that adds up: the sums of every moment, in blocks of rows.
+
+mod layout;
+mod state;
+
+pub use layout::{Layout, Part, others};
+pub use state::{Header, Moments};

@@ -1,0 +1,179 @@
+//! What each view says of each class: names, batches of scores, and where batches come from.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// The method needs three views that are independent given the class.
+pub const VIEWS: usize = 3;
+
+/// What the columns of a score table mean.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Names")]
+pub struct Schema {
+    views: Vec<String>,
+    classes: Vec<String>,
+}
+
+/// The unchecked form of a [`Schema`], as it is read from a file.
+#[derive(Deserialize)]
+struct Names {
+    views: Vec<String>,
+    classes: Vec<String>,
+}
+
+impl TryFrom<Names> for Schema {
+    type Error = Error;
+
+    fn try_from(names: Names) -> Result<Self> {
+        Schema::new(names.views, names.classes)
+    }
+}
+
+impl Schema {
+    /// Checks the names: three different views, two or more different classes.
+    ///
+    /// # Errors
+    /// [`Error::ViewCount`], [`Error::ClassCount`] or [`Error::DuplicateName`].
+    pub fn new(views: Vec<String>, classes: Vec<String>) -> Result<Self> {
+        if views.len() != VIEWS {
+            return Err(Error::ViewCount { views });
+        }
+        if classes.len() < 2 {
+            return Err(Error::ClassCount { classes });
+        }
+        for (kind, names) in [("view", &views), ("class", &classes)] {
+            let mut sorted: Vec<&String> = names.iter().collect();
+            sorted.sort();
+            if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(Error::DuplicateName { kind, name: pair[0].clone() });
+            }
+        }
+        Ok(Self { views, classes })
+    }
+
+    /// Names of the three views.
+    pub fn views(&self) -> &[String] {
+        &self.views
+    }
+
+    /// Names of the classes, in the order of every matrix in a result.
+    pub fn classes(&self) -> &[String] {
+        &self.classes
+    }
+
+    /// The number of classes, `k`.
+    pub fn k(&self) -> usize {
+        self.classes.len()
+    }
+}
+
+/// Some rows of a score table.
+///
+/// Scores lie by view, then by class, then by row: the column of one class in one view is contiguous,
+/// which is how columnar files hold them and how the kernels read them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batch {
+    rows: usize,
+    scores: [Vec<f64>; VIEWS],
+    clusters: Option<Vec<u64>>,
+}
+
+impl Batch {
+    /// A batch of `rows` rows; `scores[v][class * rows + row]` is the score of view `v` for a class.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] with the row (within this batch), view and class of the first score that is
+    /// NaN or infinite.
+    ///
+    /// # Panics
+    /// When the three views differ in length or are no multiple of `rows`: a mistake of the caller's.
+    pub fn new(rows: usize, scores: [Vec<f64>; VIEWS]) -> Result<Self> {
+        for (view, scores) in scores.iter().enumerate() {
+            assert!(rows == 0 || scores.len().is_multiple_of(rows), "view {view}: ragged batch");
+            if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
+                return Err(Error::NotFinite { row: at % rows, view, class: at / rows, value: scores[at] });
+            }
+        }
+        assert!(scores.iter().all(|other| other.len() == scores[0].len()), "views of unequal length");
+        Ok(Self { rows, scores, clusters: None })
+    }
+
+    /// The same batch whose rows belong to groups: rows with equal keys are kept in one block, so that
+    /// the standard error is right for rows that depend on each other.
+    ///
+    /// # Panics
+    /// When there is not one key a row.
+    #[must_use]
+    pub fn with_clusters(mut self, clusters: Vec<u64>) -> Self {
+        assert_eq!(clusters.len(), self.rows, "one cluster key a row");
+        self.clusters = Some(clusters);
+        self
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of classes (0 in a batch without rows).
+    pub fn k(&self) -> usize {
+        self.scores[0].len().checked_div(self.rows).unwrap_or(0)
+    }
+
+    /// All scores of a view, class by class.
+    pub fn view(&self, view: usize) -> &[f64] {
+        &self.scores[view]
+    }
+
+    /// The scores of one view for one class, row by row.
+    pub fn column(&self, view: usize, class: usize) -> &[f64] {
+        &self.scores[view][class * self.rows..(class + 1) * self.rows]
+    }
+
+    /// The group of each row, where rows are grouped.
+    pub fn clusters(&self) -> Option<&[u64]> {
+        self.clusters.as_deref()
+    }
+}
+
+/// Something that can be read from its beginning more than once, batch by batch.
+pub trait Source {
+    /// What reading may fail with.
+    type Error: From<Error>;
+
+    /// What the columns mean.
+    fn schema(&self) -> &Schema;
+
+    /// Reads all rows from the first on. Batches of some ten thousand rows suit the kernels best; their
+    /// order and sizes must be the same in every reading.
+    ///
+    /// # Errors
+    /// Whatever keeps the source from being opened again.
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch, Self::Error>>, Self::Error>;
+}
+
+/// Batches that are in memory already.
+#[derive(Debug, Clone)]
+pub struct InMemory {
+    schema: Schema,
+    batches: Vec<Batch>,
+}
+
+impl InMemory {
+    /// A source over these batches.
+    pub fn new(schema: Schema, batches: Vec<Batch>) -> Self {
+        Self { schema, batches }
+    }
+}
+
+impl Source for InMemory {
+    type Error = Error;
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch>>> {
+        Ok(self.batches.iter().cloned().map(Ok))
+    }
+}
