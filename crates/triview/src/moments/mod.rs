@@ -1,5 +1,6 @@
 //! A small state that adds up: the sums of every moment, in blocks of rows.
 
+pub mod kernel;
 mod layout;
 mod state;
 
