@@ -136,7 +136,7 @@ impl Workspace {
         add_losses(loss, n, &self.offset, terms, &self.posterior, &mut self.losses, sums);
         for v in 0..VIEWS {
             let u = &self.views[v].features;
-            kernel::cross(u, u, n, q, q, layout.gram[v].of_mut(block));
+            kernel::gram(u, n, q, layout.gram[v].of_mut(block));
             kernel::cross(&self.posterior, u, n, k, q, layout.posterior[v].of_mut(block));
         }
         for v in 0..VIEWS {

@@ -1,7 +1,7 @@
 //! A small state that adds up: the sums of every moment, in blocks of rows.
 
 mod accumulate;
-pub(crate) mod kernel;
+pub mod kernel;
 mod layout;
 mod state;
 
