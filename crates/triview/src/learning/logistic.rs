@@ -25,7 +25,7 @@ pub struct LogisticParams {
 
 impl Default for LogisticParams {
     fn default() -> Self {
-        Self { step: 0.05, epochs: 10, minibatch: 20, seed: 0 }
+        Self { step: 0.04, epochs: 10, minibatch: 20, seed: 0 }
     }
 }
 
