@@ -17,10 +17,11 @@ test: ## Run every test: unit, property, command line, documentation, and benche
 	$(CARGO) test --release --workspace --all-targets
 	$(CARGO) test --release --workspace --doc
 
+# Documentation of the libraries only: the binary has the core's name, and its pages would overwrite the core's.
 lint: ## Check formatting, lints, documentation, and the tree itself
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --lib
 	scripts/hygiene.sh
 
 bench: .venv/ready ## Time the kernels and the whole estimate beside faer, NumPy and pyarrow

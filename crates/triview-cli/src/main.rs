@@ -1,1 +1,5 @@
+//! The command line `triview`.
+
+mod chart;
+
 fn main() {}

@@ -7,7 +7,7 @@ use crate::views::{Batch, VIEWS};
 pub struct Mean {
     /// The mean.
     pub value: f64,
-    /// Its standard error.
+    /// Its standard error; not a number for a single row.
     pub standard_error: f64,
 }
 
