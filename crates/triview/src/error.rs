@@ -32,7 +32,9 @@ pub enum Error {
         name: String,
     },
     /// A score that is NaN or infinite.
-    #[error("row {row} of the batch, view {view}, class {class}: the score is {value}; scores must be finite numbers")]
+    #[error(
+        "row {row} of the batch, view {view}, class {class}: the score is {value}; scores must be finite numbers"
+    )]
     NotFinite {
         /// Row within the batch, from 0.
         row: usize,
@@ -62,7 +64,9 @@ pub enum Error {
         k: usize,
     },
     /// A view whose scores never change.
-    #[error("the scores of view `{view}` are constant: it says nothing of the class; leave it out or mend it")]
+    #[error(
+        "the scores of view `{view}` are constant: it says nothing of the class; leave it out or mend it"
+    )]
     ConstantView {
         /// The view.
         view: String,
@@ -81,7 +85,9 @@ pub enum Error {
         k: usize,
     },
     /// Two views that determine each other.
-    #[error("views `{first}` and `{second}` are copies of each other: they cannot be independent given the class")]
+    #[error(
+        "views `{first}` and `{second}` are copies of each other: they cannot be independent given the class"
+    )]
     IdenticalViews {
         /// One view.
         first: String,
@@ -89,7 +95,9 @@ pub enum Error {
         second: String,
     },
     /// States that were not made alike.
-    #[error("the states do not match: {what} is {left} in one and {right} in the other; make the parts with `moments --like`")]
+    #[error(
+        "the states do not match: {what} is {left} in one and {right} in the other; make the parts with `moments --like`"
+    )]
     StateMismatch {
         /// What differs.
         what: &'static str,

@@ -1,6 +1,204 @@
 //! From rows, or from a state, to the risk.
 
+use crate::error::{Error, Result};
+use crate::features::FeatureMap;
+use crate::fitting;
+use crate::loss;
+use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments};
+use crate::sample::sample;
+use crate::solution::{Solution, solve};
+use crate::views::{InMemory, Source, VIEWS};
 use serde::Serialize;
+use std::fmt;
+use std::str::FromStr;
+
+/// Which feature map to use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Features {
+    /// The one with the smallest standard error on a first look at the data.
+    #[default]
+    Auto,
+    /// The scores.
+    Scores,
+    /// A softmax of standardised scores.
+    Softmax,
+    /// Posteriors by regression of surrogate labels on the scores.
+    Regression,
+    /// Posteriors by maximum likelihood over a sieve.
+    Posterior,
+}
+
+impl Features {
+    /// Every choice.
+    pub const ALL: [Features; 5] =
+        [Features::Auto, Features::Scores, Features::Softmax, Features::Regression, Features::Posterior];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Features::Auto => "auto",
+            Features::Scores => "scores",
+            Features::Softmax => "softmax",
+            Features::Regression => "regression",
+            Features::Posterior => "posterior",
+        }
+    }
+}
+
+impl fmt::Display for Features {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Features {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Features::ALL.into_iter().find(|features| features.name() == name).ok_or_else(|| {
+            Error::InvalidParameter {
+                name: "features",
+                value: name.into(),
+                expected: "one of auto, scores, softmax, regression, posterior",
+            }
+        })
+    }
+}
+
+/// What to estimate, and how; checked once by [`Params::check`].
+#[derive(Debug, Clone)]
+pub struct Params {
+    loss: String,
+    features: Features,
+    seed: u64,
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Params {
+    /// The log loss, the best feature map, a fixed seed.
+    pub fn new() -> Self {
+        Self { loss: "log".into(), features: Features::Auto, seed: 0 }
+    }
+
+    /// The loss, by its name.
+    #[must_use]
+    pub fn loss(mut self, name: &str) -> Self {
+        self.loss = name.into();
+        self
+    }
+
+    /// The feature map.
+    #[must_use]
+    pub fn features(mut self, features: Features) -> Self {
+        self.features = features;
+        self
+    }
+
+    /// The seed of the tensor method's starts.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// Checks all of it.
+    ///
+    /// # Errors
+    /// [`Error::UnknownLoss`].
+    pub fn check(self) -> Result<Estimator> {
+        let loss = loss::by_name(&self.loss)?.name();
+        Ok(Estimator { loss, features: self.features, seed: self.seed })
+    }
+}
+
+/// Estimates the risk; made by [`Params::check`].
+#[derive(Debug, Clone)]
+pub struct Estimator {
+    loss: &'static str,
+    features: Features,
+    seed: u64,
+}
+
+impl Estimator {
+    /// Looks at a sample of the rows, and chooses and fits the feature map.
+    ///
+    /// # Errors
+    /// Those of the source, and whatever keeps these rows from being answered: too few of them, too many
+    /// classes, a view that is constant, of low rank, or a copy of another.
+    pub fn look<S: Source>(&self, source: &S) -> Result<Header, S::Error> {
+        let schema = source.schema().clone();
+        let k = schema.k();
+        if k > MOST_CLASSES {
+            return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
+        }
+        let (rows, seen) = sample(source)?;
+        let needed = fewest_rows(k);
+        if seen < needed {
+            return Err(Error::TooFewRows { rows: seen, needed, k }.into());
+        }
+        let features = fitting::choose(&schema, self.loss, &rows, self.features, self.seed)?;
+        Ok(Header { schema, loss: self.loss.into(), features })
+    }
+
+    /// Sums the moments of all rows.
+    ///
+    /// # Errors
+    /// Those of the source, and [`Error::StateMismatch`] when the source's views or classes are not the
+    /// header's.
+    pub fn moments<S: Source>(&self, source: &S, header: &Header) -> Result<Moments, S::Error> {
+        header.expect(source.schema())?;
+        let mut sums = Accumulator::new(header.clone())?;
+        for batch in source.batches()? {
+            sums.update(&batch?);
+        }
+        Ok(sums.finish()?)
+    }
+
+    /// The risk from a state.
+    ///
+    /// # Errors
+    /// Whatever keeps these moments from being answered, see [`Estimator::look`].
+    pub fn solve(&self, moments: &Moments) -> Result<Estimate> {
+        let (rows, k) = (moments.rows(), moments.header().schema.k());
+        let needed = fewest_rows(k);
+        if rows < needed {
+            return Err(Error::TooFewRows { rows, needed, k });
+        }
+        Ok(Estimate::new(moments, &solve(moments, self.seed)?))
+    }
+
+    /// Looks, sums and solves: the risk of the rows of a source, which is read twice.
+    ///
+    /// # Errors
+    /// Those of [`Estimator::look`], [`Estimator::moments`] and [`Estimator::solve`].
+    pub fn estimate<S: Source>(&self, source: &S) -> Result<Estimate, S::Error> {
+        let header = self.look(source)?;
+        Ok(self.solve(&self.moments(source, &header)?)?)
+    }
+
+    /// The header of a second pass: the posteriors that a first pass's moments imply, or the state's own
+    /// where it has posteriors already.
+    ///
+    /// # Errors
+    /// Whatever keeps these moments from being answered.
+    pub fn posterior(&self, moments: &Moments) -> Result<Header> {
+        if let FeatureMap::Posterior { .. } = moments.header().features {
+            return Ok(moments.header().clone());
+        }
+        let features = fitting::discriminant_map(moments, &solve(moments, self.seed)?)?;
+        Ok(Header { features, ..moments.header().clone() })
+    }
+}
+
+/// Fewer rows than this are refused: the fit has some `3 k^2` unknowns and blocks must not be empty.
+fn fewest_rows(k: usize) -> u64 {
+    (30 * k as u64).max(200)
+}
 
 /// How a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -54,6 +252,8 @@ pub struct Estimate {
     pub loss: String,
     /// Rows it rests on.
     pub rows: u64,
+    /// Blocks of rows that the standard error rests on.
+    pub blocks: usize,
     /// Names of the views.
     pub views: Vec<String>,
     /// Names of the classes.
@@ -62,7 +262,7 @@ pub struct Estimate {
     pub class_prior: Vec<f64>,
     /// For each view, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2).
     pub conditional_risk: Vec<Vec<Vec<f64>>>,
-    /// The risk of the rows of each class, `E[L | y = j]`... absent where the loss has none.
+    /// By how much the second-best naming of the classes is worse.
     pub matching_gap: f64,
     /// How the moments were solved.
     pub fit: Fit,
@@ -70,4 +270,82 @@ pub struct Estimate {
     pub conditioning: Conditioning,
     /// What is wrong with it, in words; empty when nothing is.
     pub alarms: Vec<String>,
+}
+
+impl Estimate {
+    fn new(moments: &Moments, solution: &Solution) -> Self {
+        let (header, layout, total) = (moments.header(), moments.layout(), moments.total());
+        let k = header.schema.k();
+        let n = layout.rows.of(&total)[0];
+        let prior = &solution.mixture.prior;
+        let singular = |v: usize, weigh: bool| {
+            let means = &solution.mixture.means[v];
+            let weighted = faer::Mat::from_fn(means.nrows(), k, |i, j| {
+                means[(i, j)] * if weigh { prior[j].sqrt() } else { 1.0 }
+            });
+            weighted.singular_values().ok().and_then(|values| values.get(k - 1).copied()).unwrap_or(0.0)
+        };
+        let smallest_prior = prior.iter().copied().fold(f64::INFINITY, f64::min);
+        let mut alarms = Vec::new();
+        for (class, p) in header.schema.classes().iter().zip(prior) {
+            if p * n < FEWEST_OF_A_CLASS {
+                alarms.push(format!("class `{class}` has a prior of {p:.2e}: next to no rows are its own"));
+            }
+        }
+        for (v, view) in header.schema.views().iter().enumerate() {
+            // The class means, weighted by the root of the prior, have singular values between 0 and 1; noise
+            // alone makes some of the order of sqrt(k / n).
+            if singular(v, true) < (k as f64 / n).sqrt() {
+                alarms.push(format!("view `{view}` does not tell all {k} classes apart"));
+            }
+        }
+        if !(solution.risk.value.is_finite() && solution.standard_error.is_finite()) {
+            alarms.push("the risk is not a finite number".into());
+        }
+        let status = if !alarms.is_empty() {
+            Status::Degenerate
+        } else if solution.refined.converged {
+            Status::Converged
+        } else {
+            Status::IterationLimit
+        };
+        let cells = |m: &faer::Mat<f64>| (0..k).map(|i| (0..k).map(|j| m[(i, j)]).collect()).collect();
+        Self {
+            risk: solution.risk.value,
+            standard_error: solution.standard_error,
+            loss: header.loss.clone(),
+            rows: moments.rows(),
+            blocks: moments.blocks().iter().filter(|block| layout.rows.of(block)[0] > 0.0).count(),
+            views: header.schema.views().to_vec(),
+            classes: header.schema.classes().to_vec(),
+            class_prior: prior.clone(),
+            conditional_risk: solution.risk.conditional.iter().map(cells).collect(),
+            matching_gap: solution.matching.gap,
+            fit: Fit {
+                status,
+                start: solution.start.name(),
+                features: header.features.name(),
+                surrogate: solution.kind.name(),
+                objective: solution.refined.objective,
+                iterations: solution.refined.iterations,
+            },
+            conditioning: Conditioning {
+                smallest_singular_value: (0..VIEWS).map(|v| singular(v, false)).collect(),
+                smallest_prior,
+                tau: layout.loss.of(&total)[4] / n,
+            },
+            alarms,
+        }
+    }
+}
+
+/// A class that has fewer rows than this by the fit is not identified.
+const FEWEST_OF_A_CLASS: f64 = 5.0;
+
+/// Estimates the risk of rows in memory with all defaults.
+///
+/// # Errors
+/// See [`Estimator::estimate`].
+pub fn estimate(source: &InMemory) -> Result<Estimate> {
+    Params::new().check()?.estimate(source)
 }

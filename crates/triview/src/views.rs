@@ -98,6 +98,11 @@ impl Batch {
         Ok(Self { rows, scores, clusters: None })
     }
 
+    /// A batch of scores that were computed here and are finite by construction.
+    pub(crate) fn from_finite(rows: usize, scores: [Vec<f64>; VIEWS]) -> Self {
+        Self { rows, scores, clusters: None }
+    }
+
     /// The same batch whose rows belong to groups: rows with equal keys are kept in one block, so that
     /// the standard error is right for rows that depend on each other.
     ///

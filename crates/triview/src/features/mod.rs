@@ -1,17 +1,47 @@
 //! What each view is identified by.
 //!
-//! Any features of a view alone will do (the decomposition is consistent for all of them), so they are
-//! chosen for how little noise they leave.
+//! Any features of a view alone will do: with a leading one, their third moment decomposes over the classes
+//! whatever they are. So they are chosen for how little noise they leave, and the risk is read off
+//! afterwards.
 
+mod basis;
+pub(crate) mod posterior;
+pub(crate) mod sieve;
+mod softmax;
+
+pub(crate) use basis::Basis;
+pub use posterior::{Posterior, Way};
+pub use softmax::Softmax;
+
+use crate::error::{Error, Result};
+use crate::vectorised;
+use crate::views::VIEWS;
 use serde::{Deserialize, Serialize};
+
+/// No probability is taken to be smaller than this, so that products of three never vanish.
+const SMALLEST_PROBABILITY: f64 = 1e-90;
 
 /// A map from a view's scores to its features.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 #[non_exhaustive]
 pub enum FeatureMap {
-    /// The scores themselves.
+    /// The scores themselves, as in the paper.
     Scores,
+    /// A softmax of each view's standardised scores: bounded, so its third moments are quiet.
+    Softmax {
+        /// One standardisation a view.
+        views: [Softmax; VIEWS],
+    },
+    /// A class posterior for each view, fitted to the data without labels.
+    Posterior {
+        /// How it was fitted.
+        way: Way,
+        /// The class prior that goes with it.
+        prior: Vec<f64>,
+        /// One posterior a view.
+        views: [Posterior; VIEWS],
+    },
 }
 
 impl FeatureMap {
@@ -19,13 +49,100 @@ impl FeatureMap {
     pub fn name(&self) -> &'static str {
         match self {
             FeatureMap::Scores => "scores",
+            FeatureMap::Softmax { .. } => "softmax",
+            FeatureMap::Posterior { way, .. } => way.name(),
         }
     }
 
-    /// Dimension of each view's features for `k` classes, leading one included.
-    pub fn dimensions(&self, k: usize) -> [usize; 3] {
+    /// Dimension of a view's features for `k` classes, leading one included.
+    pub fn dimension(&self, k: usize) -> usize {
         match self {
-            FeatureMap::Scores => [k + 1; 3],
+            FeatureMap::Scores => k + 1,
+            FeatureMap::Softmax { .. } | FeatureMap::Posterior { .. } => k,
         }
     }
+
+    /// Checks that a map that was read from a file is one for `k` classes.
+    ///
+    /// # Errors
+    /// [`Error::InvalidState`].
+    pub fn check(&self, k: usize) -> Result<()> {
+        let fits = match self {
+            FeatureMap::Scores => true,
+            FeatureMap::Softmax { views } => views.iter().all(|view| view.fits(k)),
+            FeatureMap::Posterior { prior, views, .. } => {
+                prior.len() == k && prior.iter().all(|p| *p > 0.0) && views.iter().all(|view| view.fits(k))
+            }
+        };
+        if fits { Ok(()) } else { Err(Error::InvalidState { reason: "its feature map is broken".into() }) }
+    }
+
+    /// The features of one view and the class posterior that the view alone implies.
+    pub(crate) fn evaluate(&self, view: usize, rows: usize, scores: &[f64], out: &mut Evaluated) {
+        let k = scores.len() / rows;
+        out.features.clear();
+        out.features.resize(rows, 1.0);
+        out.posterior.clear();
+        match self {
+            FeatureMap::Scores => {
+                out.features.extend_from_slice(scores);
+                model_posterior(rows, scores, &mut out.posterior);
+            }
+            FeatureMap::Softmax { views } => {
+                views[view].evaluate(rows, scores, &mut out.work);
+                out.features.extend_from_slice(&out.work[rows..]);
+                model_posterior(rows, scores, &mut out.posterior);
+            }
+            FeatureMap::Posterior { views, .. } => {
+                views[view].evaluate(rows, scores, &mut out.work, &mut out.posterior);
+                out.features.extend_from_slice(&out.posterior[rows..]);
+            }
+        }
+        debug_assert_eq!(out.features.len(), rows * self.dimension(k));
+        for p in &mut out.posterior {
+            *p = p.max(SMALLEST_PROBABILITY);
+        }
+    }
+
+    /// Multiplies the views' posteriors into one, `prod_v q_v / pi^(n - 1)`, normalised.
+    pub(crate) fn combine(&self, rows: usize, posteriors: &[&[f64]], out: &mut Vec<f64>) {
+        out.clear();
+        out.extend_from_slice(posteriors[0]);
+        for (n, posterior) in posteriors.iter().enumerate().skip(1) {
+            debug_assert!(n < VIEWS);
+            for (p, q) in out.iter_mut().zip(*posterior) {
+                *p *= q;
+            }
+        }
+        if let FeatureMap::Posterior { prior, .. } = self {
+            for (column, prior) in out.chunks_exact_mut(rows).zip(prior) {
+                let scale = prior.powi(1 - posteriors.len() as i32);
+                column.iter_mut().for_each(|p| *p *= scale);
+            }
+        }
+        let mut sum = vec![0.0; rows];
+        for column in out.chunks_exact(rows) {
+            sum.iter_mut().zip(column).for_each(|(sum, p)| *sum += p);
+        }
+        sum.iter_mut().for_each(|sum| *sum = 1.0 / *sum);
+        for column in out.chunks_exact_mut(rows) {
+            column.iter_mut().zip(&sum).for_each(|(p, inverse)| *p *= inverse);
+        }
+    }
+}
+
+/// The softmax of a view's own scores.
+fn model_posterior(rows: usize, scores: &[f64], out: &mut Vec<f64>) {
+    out.extend_from_slice(scores);
+    vectorised::softmax_columns(out, rows, scores.len() / rows, None);
+}
+
+/// What a feature map makes of one view of some rows; columns of `rows` numbers.
+#[derive(Debug, Default)]
+pub(crate) struct Evaluated {
+    /// The features, the leading ones first.
+    pub(crate) features: Vec<f64>,
+    /// `q_v(y | x_v)`, one column a class.
+    pub(crate) posterior: Vec<f64>,
+    work: Vec<f64>,
 }

@@ -88,9 +88,7 @@ impl Layout {
             tensor: part("tensor".into(), q.to_vec()),
             gram: std::array::from_fn(|v| part(format!("gram.{v}"), vec![q[v], q[v]])),
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
-            cross: std::array::from_fn(|v| {
-                others(v).map(|a| part(format!("cross.{v}.{a}"), vec![k, q[a]]))
-            }),
+            cross: std::array::from_fn(|v| others(v).map(|a| part(format!("cross.{v}.{a}"), vec![k, q[a]]))),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![k, q[v]])),
             pair_terms: std::array::from_fn(|v| part(format!("pair_terms.{v}"), vec![k, k])),
             len,

@@ -1,7 +1,11 @@
 //! A small state that adds up: the sums of every moment, in blocks of rows.
 
+mod accumulate;
+pub mod kernel;
 mod layout;
 mod state;
 
+pub use accumulate::Accumulator;
+pub(crate) use accumulate::MOST_CLASSES;
 pub use layout::{Layout, Part, others};
 pub use state::{Header, Moments};

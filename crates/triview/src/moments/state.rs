@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::features::FeatureMap;
-use crate::views::Schema;
+use crate::views::{Schema, VIEWS};
 use serde::{Deserialize, Serialize};
 
 /// What a state's sums are sums of. Only states with equal headers add up.
@@ -15,6 +15,25 @@ pub struct Header {
     pub loss: String,
     /// The feature map, with everything it was fitted to.
     pub features: FeatureMap,
+}
+
+impl Header {
+    /// Checks that rows with these names are what the sums are over.
+    ///
+    /// # Errors
+    /// [`Error::StateMismatch`].
+    pub fn expect(&self, schema: &Schema) -> Result<()> {
+        let lists = [
+            ("the list of views", self.schema.views(), schema.views()),
+            ("the list of classes", self.schema.classes(), schema.classes()),
+        ];
+        for (what, left, right) in lists {
+            if left != right {
+                return Err(Error::StateMismatch { what, left: left.join(", "), right: right.join(", ") });
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Moments of a data set in blocks of rows: all that is needed to estimate, merge, and resample.
@@ -33,7 +52,8 @@ impl Moments {
     /// numbers.
     pub fn new(header: Header, blocks: Vec<Vec<f64>>) -> Result<Self> {
         let k = header.schema.k();
-        let layout = Layout::new(k, header.features.dimensions(k));
+        header.features.check(k)?;
+        let layout = Layout::new(k, [header.features.dimension(k); VIEWS]);
         if blocks.is_empty() {
             return Err(Error::InvalidState { reason: "it has no blocks".into() });
         }
@@ -63,5 +83,48 @@ impl Moments {
     /// The sums of each block of rows.
     pub fn blocks(&self) -> &[Vec<f64>] {
         &self.blocks
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> u64 {
+        self.blocks.iter().map(|block| self.layout.rows.of(block)[0]).sum::<f64>() as u64
+    }
+
+    /// The sums over all blocks.
+    pub(crate) fn total(&self) -> Vec<f64> {
+        let mut total = vec![0.0; self.layout.len];
+        for block in &self.blocks {
+            total.iter_mut().zip(block).for_each(|(total, sum)| *total += sum);
+        }
+        total
+    }
+
+    /// The state of the rows of both.
+    ///
+    /// # Errors
+    /// [`Error::StateMismatch`] when they are not sums of the same things.
+    pub fn merge(mut self, other: &Moments) -> Result<Self> {
+        let (mine, theirs) = (&self.header, &other.header);
+        let differ = |what, left: String, right: String| Err(Error::StateMismatch { what, left, right });
+        mine.expect(&theirs.schema)?;
+        if mine.loss != theirs.loss {
+            return differ("the loss", mine.loss.clone(), theirs.loss.clone());
+        }
+        if mine.features.name() != theirs.features.name() {
+            let name = |header: &Header| header.features.name().to_string();
+            return differ("the feature map", name(mine), name(theirs));
+        }
+        if mine.features != theirs.features {
+            let name = |header: &Header, n: &str| format!("`{}` fitted to {n}", header.features.name());
+            return differ("the feature map", name(mine, "one data set"), name(theirs, "another data set"));
+        }
+        if self.blocks.len() != other.blocks.len() {
+            let count = |state: &Moments| state.blocks.len().to_string();
+            return differ("the number of blocks", count(&self), count(other));
+        }
+        for (block, added) in self.blocks.iter_mut().zip(&other.blocks) {
+            block.iter_mut().zip(added).for_each(|(sum, added)| *sum += added);
+        }
+        Ok(self)
     }
 }

@@ -1,0 +1,31 @@
+//! From the third moment to the class prior and the class means of the features, up to the order of the
+//! classes.
+
+mod power;
+mod whitening;
+
+pub(crate) use power::power_method;
+pub(crate) use whitening::{Whitened, Whitening};
+
+use crate::views::VIEWS;
+use faer::Mat;
+
+/// `T = sum_j pi_j U_1j (x) U_2j (x) U_3j`: a class prior and the class means of each view's features.
+#[derive(Debug, Clone)]
+pub(crate) struct Mixture {
+    /// `pi`.
+    pub(crate) prior: Vec<f64>,
+    /// `U_v`: one row a feature, the first all ones, one column a class.
+    pub(crate) means: [Mat<f64>; VIEWS],
+}
+
+impl Mixture {
+    /// Puts class `order[j]` in place `j`.
+    pub(crate) fn reorder(&self, order: &[usize]) -> Mixture {
+        let column = |means: &Mat<f64>| Mat::from_fn(means.nrows(), order.len(), |i, j| means[(i, order[j])]);
+        Mixture {
+            prior: order.iter().map(|&j| self.prior[j]).collect(),
+            means: std::array::from_fn(|v| column(&self.means[v])),
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Coordinates in which the sampling noise of the third moment is nearly isotropic.
+
+use super::Mixture;
+use crate::error::{Error, Result};
+use crate::linalg::{RANK_TOLERANCE, from_rows, symmetric_eigen};
+use crate::moments::{Layout, others};
+use crate::views::{Schema, VIEWS};
+use faer::Mat;
+
+/// Two views whose features correlate beyond this in some direction are taken to be copies.
+const COPY_CORRELATION: f64 = 1.0 - 1e-9;
+
+/// For each view the linear map `Z_v` that centres its features and gives them unit covariance, keeping the
+/// leading one and leaving out directions that do not vary. Whitening is linear, so it is applied to sums of
+/// moments, never to rows.
+#[derive(Debug, Clone)]
+pub(crate) struct Whitening {
+    /// `Z_v`: whitened by plain features; the first row is the leading one's own.
+    pub(crate) maps: [Mat<f64>; VIEWS],
+}
+
+/// The moments of some rows in whitened coordinates.
+#[derive(Debug, Clone)]
+pub(crate) struct Whitened {
+    /// Dimensions of the three views.
+    pub(crate) dims: [usize; VIEWS],
+    /// The third moment, slowest index the first view's.
+    pub(crate) tensor: Vec<f64>,
+}
+
+impl Whitening {
+    /// From the sums over all rows.
+    ///
+    /// # Errors
+    /// [`Error::ConstantView`], [`Error::RankDeficientView`] and [`Error::IdenticalViews`]: what no fit could
+    /// mend.
+    pub(crate) fn fit(schema: &Schema, layout: &Layout, sums: &[f64]) -> Result<Self> {
+        let mut maps = Vec::with_capacity(VIEWS);
+        for v in 0..VIEWS {
+            let map = whiten(layout.gram[v].of(sums), layout.gram[v].shape[0])?;
+            let rank = map.nrows() - 1;
+            if rank == 0 {
+                return Err(Error::ConstantView { view: schema.views()[v].clone() });
+            }
+            if rank + 1 < schema.k() {
+                return Err(Error::RankDeficientView { view: schema.views()[v].clone(), rank, k: schema.k() });
+            }
+            maps.push(map);
+        }
+        let maps = maps.try_into().map_err(|_| Error::Internal("three views make three whitenings"))?;
+        let whitening = Self { maps };
+        whitening.refuse_copies(schema, layout, sums)?;
+        Ok(whitening)
+    }
+
+    /// The moments of these sums, in whitened coordinates.
+    pub(crate) fn apply(&self, layout: &Layout, sums: &[f64]) -> Whitened {
+        let n = layout.rows.of(sums)[0];
+        let q = [0, 1, 2].map(|v| layout.tensor.shape[v]);
+        let dims = [0, 1, 2].map(|v: usize| self.maps[v].nrows());
+        // One mode after the other; each product moves its mode to the end.
+        let mut cells: Vec<f64> = layout.tensor.of(sums).iter().map(|cell| cell / n).collect();
+        for v in 0..VIEWS {
+            let rest = cells.len() / q[v];
+            let unfolded = from_rows(&cells, q[v], rest);
+            let product = unfolded.transpose() * self.maps[v].transpose();
+            cells = (0..rest * dims[v]).map(|at| product[(at / dims[v], at % dims[v])]).collect();
+        }
+        Whitened { dims, tensor: cells }
+    }
+
+    /// Class means in plain features from class means of whitened ones: the inverse of `Z_v` on its range.
+    pub(crate) fn mixture(&self, prior: Vec<f64>, plain: [Mat<f64>; VIEWS]) -> Mixture {
+        Mixture { prior, means: std::array::from_fn(|v| &self.maps[v] * &plain[v]) }
+    }
+
+    /// Views that determine each other have a canonical correlation of one.
+    fn refuse_copies(&self, schema: &Schema, layout: &Layout, sums: &[f64]) -> Result<()> {
+        let whitened = self.apply(layout, sums);
+        for v in 0..VIEWS {
+            let [a, b] = others(v);
+            let pair = whitened.pair(a, b);
+            let inner = pair.submatrix(1, 1, pair.nrows() - 1, pair.ncols() - 1);
+            let values = inner
+                .singular_values()
+                .map_err(|_| Error::Internal("a singular value problem did not converge"))?;
+            if values[0] > COPY_CORRELATION {
+                let [first, second] = [a, b].map(|v| schema.views()[v].clone());
+                return Err(Error::IdenticalViews { first, second });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Whitened {
+    /// `E[u_a u_b^T]`: the slice at the third view's leading one.
+    pub(crate) fn pair(&self, a: usize, b: usize) -> Mat<f64> {
+        let [_, d2, d3] = self.dims;
+        Mat::from_fn(self.dims[a], self.dims[b], |i, j| {
+            let mut at = [0; VIEWS];
+            at[a] = i;
+            at[b] = j;
+            self.tensor[(at[0] * d2 + at[1]) * d3 + at[2]]
+        })
+    }
+}
+
+/// `Z` for one view from the sums of `u u^T`, `u` with its leading one.
+fn whiten(gram: &[f64], q: usize) -> Result<Mat<f64>> {
+    let n = gram[0];
+    let mean: Vec<f64> = (0..q).map(|i| gram[i] / n).collect();
+    let covariance =
+        Mat::from_fn(q - 1, q - 1, |i, j| gram[(i + 1) * q + j + 1] / n - mean[i + 1] * mean[j + 1]);
+    let scale: Vec<f64> = (0..q - 1).map(|i| gram[(i + 1) * q + i + 1] / n).collect();
+    let (values, vectors) = symmetric_eigen(covariance.as_ref())?;
+    // A direction counts when it varies both against the others and against rounding in its own mean.
+    let rounding = 1e-13 * scale.iter().copied().fold(0.0, f64::max);
+    let floor = (RANK_TOLERANCE * values[q - 2]).max(rounding);
+    let kept: Vec<usize> = (0..q - 1).rev().filter(|&j| values[j] > floor).collect();
+    let mut map = Mat::zeros(kept.len() + 1, q);
+    map[(0, 0)] = 1.0;
+    for (row, &j) in kept.iter().enumerate() {
+        let inverse = 1.0 / values[j].sqrt();
+        for i in 0..q - 1 {
+            let weight = vectors[(i, j)] * inverse;
+            map[(row + 1, i + 1)] = weight;
+            map[(row + 1, 0)] -= weight * mean[i + 1];
+        }
+    }
+    Ok(map)
+}

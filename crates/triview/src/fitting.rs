@@ -1,0 +1,239 @@
+//! Choosing and fitting a feature map on a first look at the data.
+
+use crate::error::{Error, Result};
+use crate::estimator::Features;
+use crate::features::posterior::discriminant;
+use crate::features::sieve::Sieve;
+use crate::features::{Basis, Evaluated, FeatureMap, Posterior, Softmax, Way};
+use crate::linalg::from_rows;
+use crate::moments::{Accumulator, Header, Moments, kernel, others};
+use crate::refinement::minimise;
+use crate::solution::{Solution, solve};
+use crate::surrogate::Surrogates;
+use crate::vectorised;
+use crate::views::{Batch, Schema, VIEWS};
+use faer::Mat;
+
+/// Ridge functions of the sieve's basis for each view.
+const RIDGES: usize = 18;
+/// Penalty on the sieve's squared weights, beside the mean log likelihood.
+const SIEVE_RIDGE: f64 = 1e-3;
+/// Iterations of the sieve's maximisation from each start.
+const SIEVE_ITERATIONS: usize = 60;
+
+/// A feature map with what the looked-at rows say under it.
+struct Candidate {
+    map: FeatureMap,
+    moments: Moments,
+    solution: Solution,
+}
+
+/// The feature map that was asked for, or, for [`Features::Auto`], the one with the smallest standard error.
+pub(crate) fn choose(
+    schema: &Schema,
+    loss: &str,
+    rows: &Batch,
+    features: Features,
+    seed: u64,
+) -> Result<FeatureMap> {
+    check_views(schema, rows)?;
+    let softmax = || FeatureMap::Softmax {
+        views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))),
+    };
+    let solved = |map: FeatureMap| {
+        let header = Header { schema: schema.clone(), loss: loss.into(), features: map.clone() };
+        let mut sums = Accumulator::new(header)?;
+        sums.update(rows);
+        let moments = sums.finish()?;
+        Ok(Candidate { solution: solve(&moments, seed)?, map, moments })
+    };
+    match features {
+        Features::Scores => return Ok(FeatureMap::Scores),
+        Features::Softmax => return Ok(softmax()),
+        _ => {}
+    }
+    let [scores, softmax]: [Result<Candidate>; 2] = [solved(FeatureMap::Scores), solved(softmax())];
+    let first = better(scores?, softmax?);
+    if features == Features::Regression {
+        return regression(rows, &first);
+    }
+    let sieve = sieve(rows, &first)?;
+    if features == Features::Posterior {
+        return Ok(sieve);
+    }
+    Ok(better(solved(sieve)?, first).map)
+}
+
+/// The candidate with the smaller standard error.
+fn better(a: Candidate, b: Candidate) -> Candidate {
+    if b.solution.standard_error < a.solution.standard_error { b } else { a }
+}
+
+/// Refuses views whose scores never change, with their names.
+fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
+    for (v, view) in schema.views().iter().enumerate() {
+        let constant = (0..schema.k()).all(|class| {
+            let column = rows.column(v, class);
+            column.iter().all(|score| *score == column[0])
+        });
+        if constant {
+            return Err(Error::ConstantView { view: view.clone() });
+        }
+    }
+    Ok(())
+}
+
+/// Posteriors by maximum likelihood, from the model's own posterior and from the first pass.
+fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
+    let n = rows.rows();
+    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(n, rows.view(v), RIDGES))?;
+    let functions = evaluate(rows, &bases);
+    let second: Vec<Vec<f64>> = functions.iter().map(|phi| second_moment(n, phi)).collect();
+    let start = |labels: [&[f64]; VIEWS]| -> Result<([Vec<f64>; VIEWS], Vec<f64>)> {
+        let mut prior = vec![0.0; rows.k()];
+        let weights = try_views(|v| {
+            let (of_view, means) = class_means(n, &functions[v], labels[v]);
+            prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
+            discriminant(&of_view, &second[v], &means)
+        })?;
+        Ok((weights, prior))
+    };
+    let sieve = Sieve::new(n, std::array::from_fn(|v| rows.view(v)), &bases, SIEVE_RIDGE);
+    let own = model_posterior(rows);
+    let surrogates = surrogate_labels(rows, first)?;
+    let starts = [start([&own, &own, &own])?, start(std::array::from_fn(|v| surrogates[v].as_slice()))?];
+    let ends = starts.map(|(weights, prior)| sieve.maximise(sieve.pack(&weights, &prior), SIEVE_ITERATIONS));
+    let [own, first] = ends;
+    let best = if own.1 <= first.1 { own.0 } else { first.0 };
+    let (views, prior) = sieve.unpack(&best, bases);
+    Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views })
+}
+
+/// Posteriors by softmax regression of the other views' surrogate labels on a view's scores: minimises
+/// `E[log sum_j exp(B phi)_j - W_-v . B phi]`.
+fn regression(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
+    let (n, k) = (rows.rows(), rows.k());
+    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(n, rows.view(v), 0))?;
+    let functions = evaluate(rows, &bases);
+    let labels = surrogate_labels(rows, first)?;
+    let mut fitted = Vec::with_capacity(VIEWS);
+    for (v, basis) in bases.into_iter().enumerate() {
+        let (prior, means) = class_means(n, &functions[v], &labels[v]);
+        let start = discriminant(&prior, &second_moment(n, &functions[v]), &means)?;
+        let target = label_products(n, &functions[v], &labels[v]);
+        let objective = |weights: &[f64]| softmax_regression(n, k, &functions[v], &target, weights);
+        fitted.push(Posterior { basis, weights: minimise(objective, start, 1e-6, 100).point });
+    }
+    let views = fitted.try_into().map_err(|_| Error::Internal("three views make three posteriors"))?;
+    let prior = first.solution.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
+    Ok(FeatureMap::Posterior { way: Way::Regression, prior, views })
+}
+
+/// Value and gradient of `E[log sum_j exp(B phi)_j] - <B, target>` with a small penalty.
+fn softmax_regression(n: usize, k: usize, phi: &[f64], target: &[f64], weights: &[f64]) -> (f64, Vec<f64>) {
+    let width = phi.len() / n;
+    let mut q = vec![0.0; n * k];
+    let mut log_sum = vec![0.0; n];
+    vectorised::affine_columns(phi, n, width, weights, k, &mut q);
+    vectorised::softmax_columns(&mut q, n, k, Some(&mut log_sum));
+    let mut value = log_sum.iter().sum::<f64>() / n as f64;
+    let mut gradient = label_products(n, phi, &q);
+    for i in 0..weights.len() {
+        value += 0.5 * SIEVE_RIDGE * weights[i] * weights[i] - weights[i] * target[i];
+        gradient[i] += SIEVE_RIDGE * weights[i] - target[i];
+    }
+    (value, gradient)
+}
+
+/// The posteriors that a first pass's moments imply without rows: linear discriminants of its features.
+pub(crate) fn discriminant_map(moments: &Moments, solution: &Solution) -> Result<FeatureMap> {
+    let (header, layout, total) = (moments.header(), moments.layout(), moments.total());
+    let (k, n) = (header.schema.k(), layout.rows.of(&total)[0]);
+    let prior: Vec<f64> = solution.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
+    let surrogates = Surrogates::new(&solution.whitening, &solution.mixture, layout, &total)?;
+    let mut fitted = Vec::with_capacity(VIEWS);
+    for v in 0..VIEWS {
+        let q = layout.gram[v].shape[0];
+        let gram = from_rows(layout.gram[v].of(&total), q, q);
+        let _ = &surrogates;
+        let mean: Vec<f64> = (0..q).map(|i| gram[(i, 0)] / n).collect();
+        let _ = (mean, k);
+        fitted.push(());
+    }
+    let _ = (prior, fitted);
+    Err(Error::Internal("not yet"))
+}
+
+/// The basis functions of all rows.
+fn evaluate(rows: &Batch, bases: &[Basis; VIEWS]) -> [Vec<f64>; VIEWS] {
+    std::array::from_fn(|v| {
+        let mut out = Vec::new();
+        bases[v].evaluate(rows.rows(), rows.view(v), &mut out);
+        out
+    })
+}
+
+/// `E[phi phi^T]`.
+fn second_moment(n: usize, phi: &[f64]) -> Vec<f64> {
+    let p = phi.len() / n;
+    let mut second = vec![0.0; p * p];
+    kernel::cross(phi, phi, n, p, p, &mut second);
+    second.iter_mut().for_each(|cell| *cell /= n as f64);
+    second
+}
+
+/// `E[l_j]` and, one column a class, `E[phi l_j] / E[l_j]` for labels that may be soft or signed.
+fn class_means(n: usize, phi: &[f64], labels: &[f64]) -> (Vec<f64>, Mat<f64>) {
+    let (p, k) = (phi.len() / n, labels.len() / n);
+    let products = label_products(n, phi, labels);
+    let prior: Vec<f64> = (0..k).map(|j| products[j * (p + 1)].max(1e-4)).collect();
+    let means = Mat::from_fn(p, k, |i, j| products[j * (p + 1) + 1 + i] / prior[j]);
+    (prior, means)
+}
+
+/// `E[l_j [1, phi]]`, one row a class.
+fn label_products(n: usize, phi: &[f64], labels: &[f64]) -> Vec<f64> {
+    let (p, k) = (phi.len() / n, labels.len() / n);
+    let mut inner = vec![0.0; k * p];
+    kernel::cross(labels, phi, n, k, p, &mut inner);
+    let mut products = Vec::with_capacity(k * (p + 1));
+    for j in 0..k {
+        products.push(labels[j * n..(j + 1) * n].iter().sum::<f64>() / n as f64);
+        products.extend(inner[j * p..(j + 1) * p].iter().map(|cell| cell / n as f64));
+    }
+    products
+}
+
+/// The softmax of the summed scores.
+fn model_posterior(rows: &Batch) -> Vec<f64> {
+    let [a, b, c] = std::array::from_fn(|v| rows.view(v));
+    let mut total: Vec<f64> = a.iter().zip(b).zip(c).map(|((a, b), c)| a + b + c).collect();
+    vectorised::softmax_columns(&mut total, rows.rows(), rows.k(), None);
+    total
+}
+
+/// `W_-v` of every row, for each view.
+fn surrogate_labels(rows: &Batch, first: &Candidate) -> Result<[Vec<f64>; VIEWS]> {
+    let (n, k) = (rows.rows(), rows.k());
+    let (layout, total) = (first.moments.layout(), first.moments.total());
+    let surrogates = Surrogates::new(&first.solution.whitening, &first.solution.mixture, layout, &total)?;
+    let labels: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
+        let mut evaluated = Evaluated::default();
+        first.map.evaluate(v, n, rows.view(v), &mut evaluated);
+        let map = &surrogates.maps[v];
+        let weights: Vec<f64> = (0..k).flat_map(|j| (0..map.ncols()).map(move |c| map[(j, c)])).collect();
+        let mut labels = vec![0.0; n * k];
+        // The leading one of the features is the constant of an affine map.
+        vectorised::affine_columns(&evaluated.features[n..], n, map.ncols() - 1, &weights, k, &mut labels);
+        labels
+    });
+    Ok(std::array::from_fn(|v| {
+        let ([a, b], [weight_a, weight_b]) = (others(v), surrogates.weights(v));
+        labels[a].iter().zip(&labels[b]).map(|(x, y)| weight_a * x + weight_b * y).collect()
+    }))
+}
+
+/// One result a view.
+fn try_views<T>(mut make: impl FnMut(usize) -> Result<T>) -> Result<[T; VIEWS]> {
+    Ok([make(0)?, make(1)?, make(2)?])
+}

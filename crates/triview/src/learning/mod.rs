@@ -1,0 +1,7 @@
+//! Models whose scores add up over the views, and what labels say of them.
+
+mod evaluation;
+mod logistic;
+
+pub use evaluation::{Mean, error_rate, log_loss, predictive_entropy};
+pub use logistic::{LogisticModel, LogisticParams, LogisticTrainer};

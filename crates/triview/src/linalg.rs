@@ -1,0 +1,35 @@
+//! The few dense decompositions that the method needs, over faer.
+
+use crate::error::{Error, Result};
+use faer::{Mat, MatRef, Side};
+
+/// Singular or eigenvalues below this fraction of the largest count as zero.
+pub(crate) const RANK_TOLERANCE: f64 = 1e-9;
+
+/// Eigenvalues, ascending, and eigenvectors of a symmetric matrix.
+pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
+    let eigen =
+        a.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Internal("an eigenvalue problem did not converge"))?;
+    let values = (0..a.nrows()).map(|i| eigen.S()[i]).collect();
+    Ok((values, eigen.U().to_owned()))
+}
+
+/// The Moore-Penrose inverse that keeps the `rank` largest singular values, and the singular values.
+pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>, rank: usize) -> Result<(Mat<f64>, Vec<f64>)> {
+    let svd = a.thin_svd().map_err(|_| Error::Internal("a singular value problem did not converge"))?;
+    let values: Vec<f64> = (0..a.nrows().min(a.ncols())).map(|i| svd.S()[i]).collect();
+    let floor = values.first().copied().unwrap_or(0.0) * 1e-14;
+    let mut scaled = svd.V().to_owned();
+    for j in 0..scaled.ncols() {
+        let inverse = if j < rank && values[j] > floor { 1.0 / values[j] } else { 0.0 };
+        for i in 0..scaled.nrows() {
+            scaled[(i, j)] *= inverse;
+        }
+    }
+    Ok((scaled * svd.U().transpose(), values))
+}
+
+/// A matrix from its cells, row by row.
+pub(crate) fn from_rows(cells: &[f64], rows: usize, columns: usize) -> Mat<f64> {
+    MatRef::from_row_major_slice(cells, rows, columns).to_owned()
+}

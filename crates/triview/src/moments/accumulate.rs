@@ -1,0 +1,177 @@
+//! From batches to sums.
+
+use super::kernel;
+use super::layout::{Layout, others};
+use super::state::{Header, Moments};
+use crate::error::{Error, Result};
+use crate::features::Evaluated;
+use crate::loss::{self, Loss};
+use crate::sample::hash;
+use crate::views::{Batch, VIEWS};
+use rayon::prelude::*;
+
+/// Rows are dealt to the blocks in runs of this many, round-robin: a sorted table must not make blocks
+/// unlike each other, and short tables must still reach every block.
+const RUN: u64 = 8;
+
+/// The most classes for which the `k^3` cells of the third moment are kept.
+pub(crate) const MOST_CLASSES: usize = 64;
+
+/// How many blocks of rows are kept for `k` classes: 64, fewer where a block's `k^3` cells grow large.
+pub(crate) fn block_count(k: usize) -> usize {
+    if k <= 16 { 64 } else { 32 }
+}
+
+/// Sums moments over batches.
+pub struct Accumulator {
+    header: Header,
+    loss: &'static dyn Loss,
+    layout: Layout,
+    blocks: Vec<Vec<f64>>,
+    position: u64,
+}
+
+impl Accumulator {
+    /// An empty sum of what the header says.
+    ///
+    /// # Errors
+    /// [`Error::TooManyClasses`], [`Error::UnknownLoss`], or [`Error::InvalidState`] for a broken header.
+    pub fn new(header: Header) -> Result<Self> {
+        let k = header.schema.k();
+        if k > MOST_CLASSES {
+            return Err(Error::TooManyClasses { k, most: MOST_CLASSES });
+        }
+        header.features.check(k)?;
+        let layout = Layout::new(k, [header.features.dimension(k); VIEWS]);
+        let blocks = vec![vec![0.0; layout.len]; block_count(k)];
+        Ok(Self { loss: loss::by_name(&header.loss)?, layout, blocks, position: 0, header })
+    }
+
+    /// Adds the rows of a batch. Which block a row goes to depends on its position (or its group) alone, and
+    /// each block is summed by one thread in order: any number of threads gives the same bits.
+    ///
+    /// # Panics
+    /// When the batch has another number of classes than the header: a mistake of the caller's.
+    pub fn update(&mut self, batch: &Batch) {
+        if batch.rows() == 0 {
+            return;
+        }
+        assert_eq!(batch.k(), self.header.schema.k(), "classes of the batch");
+        let count = self.blocks.len() as u64;
+        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
+        for row in 0..batch.rows() {
+            let block = match batch.clusters() {
+                Some(clusters) => hash(clusters[row]) % count,
+                None => (self.position + row as u64) / RUN % count,
+            };
+            rows_of[block as usize].push(row);
+        }
+        self.position += batch.rows() as u64;
+        let (header, loss, layout) = (&self.header, self.loss, &self.layout);
+        self.blocks.par_iter_mut().zip(rows_of).for_each_init(Workspace::default, |work, (block, rows)| {
+            for rows in rows.chunks(CHUNK) {
+                work.add(header, loss, layout, batch, rows, block);
+            }
+        });
+    }
+
+    /// The finished state.
+    ///
+    /// # Errors
+    /// [`Error::InvalidState`] when a sum has overflowed.
+    pub fn finish(self) -> Result<Moments> {
+        Moments::new(self.header, self.blocks)
+    }
+}
+
+/// Rows that are worked on at a time: three views of ten features of so many rows stay in the first cache.
+const CHUNK: usize = 256;
+
+/// Scratch space of one thread.
+#[derive(Default)]
+struct Workspace {
+    scores: [Vec<f64>; VIEWS],
+    terms: [Vec<f64>; VIEWS],
+    views: [Evaluated; VIEWS],
+    posterior: Vec<f64>,
+    offset: Vec<f64>,
+    losses: Vec<f64>,
+}
+
+impl Workspace {
+    /// Adds some rows of a batch to a block.
+    fn add(
+        &mut self,
+        header: &Header,
+        loss: &dyn Loss,
+        layout: &Layout,
+        batch: &Batch,
+        rows: &[usize],
+        block: &mut [f64],
+    ) {
+        let (n, k) = (rows.len(), batch.k());
+        let q = header.features.dimension(k);
+        for v in 0..VIEWS {
+            self.scores[v].clear();
+            for class in 0..k {
+                let column = batch.column(v, class);
+                self.scores[v].extend(rows.iter().map(|&row| column[row]));
+            }
+            self.terms[v].resize(n * k, 0.0);
+            loss.terms(n, &self.scores[v], &mut self.terms[v]);
+            header.features.evaluate(v, n, &self.scores[v], &mut self.views[v]);
+        }
+        self.offset.resize(n, 0.0);
+        loss.offset(n, std::array::from_fn(|v| self.scores[v].as_slice()), &mut self.offset);
+
+        layout.rows.of_mut(block)[0] += n as f64;
+        let [u1, u2, u3] = std::array::from_fn(|v| self.views[v].features.as_slice());
+        kernel::tensor(u1, u2, u3, n, [q; VIEWS], layout.tensor.of_mut(block));
+
+        let posteriors: [&[f64]; VIEWS] = self.views.each_ref().map(|view| view.posterior.as_slice());
+        header.features.combine(n, &posteriors, &mut self.posterior);
+        let terms = self.terms.each_ref().map(Vec::as_slice);
+        self.losses.resize(n, 0.0);
+        let sums = layout.loss.of_mut(block);
+        add_losses(loss, n, &self.offset, terms, &self.posterior, &mut self.losses, sums);
+        for v in 0..VIEWS {
+            let u = &self.views[v].features;
+            kernel::gram(u, n, q, layout.gram[v].of_mut(block));
+            kernel::cross(&self.posterior, u, n, k, q, layout.posterior[v].of_mut(block));
+        }
+        for v in 0..VIEWS {
+            let [a, b] = others(v);
+            let (u, terms) = (&self.views[v].features, &self.terms[v]);
+            for (part, other) in layout.cross[v].iter().zip([a, b]) {
+                kernel::cross(terms, &self.views[other].features, n, k, q, part.of_mut(block));
+            }
+            header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
+            kernel::cross(&self.posterior, u, n, k, q, layout.pair_features[v].of_mut(block));
+            kernel::cross(&self.posterior, terms, n, k, k, layout.pair_terms[v].of_mut(block));
+        }
+    }
+}
+
+/// Adds the sums of `A`, `A^2`, the loss and the squared loss under the posterior, and the squared terms;
+/// `losses` is scratch.
+fn add_losses(
+    loss: &dyn Loss,
+    n: usize,
+    offset: &[f64],
+    terms: [&[f64]; VIEWS],
+    posterior: &[f64],
+    losses: &mut [f64],
+    sums: &mut [f64],
+) {
+    let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
+    sums[0] += offset.iter().sum::<f64>();
+    sums[1] += squares(offset);
+    for (class, posterior) in posterior.chunks_exact(n).enumerate() {
+        loss.losses(n, offset, terms, class, losses);
+        for (p, l) in posterior.iter().zip(&*losses) {
+            sums[2] += p * l;
+            sums[3] += p * l * l;
+        }
+    }
+    sums[4] += terms.into_iter().map(squares).sum::<f64>();
+}

@@ -1,0 +1,56 @@
+//! From a start to the prior and class means that fit the moments best.
+
+mod minimise;
+mod newton;
+mod objective;
+
+pub(crate) use minimise::minimise;
+pub(crate) use newton::polish;
+pub(crate) use objective::{Objective, ThirdMoment};
+
+use crate::decomposition::Mixture;
+
+/// L-BFGS stops here: the gradient of whitened moments is of the order of one away from a minimum.
+const COARSE_GRADIENT: f64 = 1e-6;
+/// Newton's steps go on until here, which fixes the risk to 1e-9 whatever order the sums were made in.
+const FINE_GRADIENT: f64 = 1e-12;
+/// L-BFGS iterations at the most; ill-conditioned fits need some hundreds.
+const MOST_ITERATIONS: usize = 500;
+
+/// A refined fit.
+#[derive(Debug, Clone)]
+pub(crate) struct Refined {
+    /// The prior and class means.
+    pub(crate) mixture: Mixture,
+    /// Half the squared distance to the moments.
+    pub(crate) objective: f64,
+    /// Iterations of L-BFGS and Newton's method.
+    pub(crate) iterations: usize,
+    /// Whether the gradient vanished.
+    pub(crate) converged: bool,
+}
+
+/// Refines a start by L-BFGS (the paper's choice), then by Newton's method: L-BFGS slows down where classes
+/// overlap, and the last digits are what makes merged states agree.
+pub(crate) fn refine(moments: &dyn ThirdMoment, start: &Mixture) -> Refined {
+    let objective = Objective::new(moments, start.prior.len());
+    let coarse = minimise(
+        |point| objective.value_and_gradient(point),
+        objective.pack(start),
+        COARSE_GRADIENT,
+        MOST_ITERATIONS,
+    );
+    let fine = polish(&objective, coarse.point, FINE_GRADIENT, 20);
+    Refined {
+        mixture: objective.unpack(&fine.point),
+        objective: fine.value,
+        iterations: coarse.iterations + fine.iterations,
+        converged: fine.converged,
+    }
+}
+
+/// Refits to slightly different moments from a fit that was converged: a few Newton steps.
+pub(crate) fn refit(moments: &dyn ThirdMoment, fitted: &Mixture) -> Mixture {
+    let objective = Objective::new(moments, fitted.prior.len());
+    objective.unpack(&polish(&objective, objective.pack(fitted), 1e-9, 2).point)
+}

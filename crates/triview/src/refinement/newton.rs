@@ -1,0 +1,125 @@
+//! Newton's method with conjugate gradients: the last digits of a fit.
+
+use super::minimise::Minimum;
+use super::objective::{Expansion, Objective, dot};
+use crate::linalg::pseudo_inverse;
+use crate::views::VIEWS;
+use faer::Mat;
+
+/// Conjugate gradient steps for one Newton step, at the most.
+const MOST_INNER: usize = 200;
+
+/// Newton steps from a point near a minimum, until no entry of the gradient exceeds the tolerance.
+///
+/// Steps that do not lower the objective are halved; when none does, the search ends where it stands.
+pub(crate) fn polish(objective: &Objective<'_>, start: Vec<f64>, tolerance: f64, most: usize) -> Minimum {
+    let mut point = start;
+    let mut at = objective.expand(&point);
+    let mut iterations = 0;
+    while largest(&at.gradient) > tolerance && iterations < most {
+        iterations += 1;
+        let step = solve(objective, &at);
+        let Some((next, expansion)) = descend(objective, &point, &at, &step) else { break };
+        (point, at) = (next, expansion);
+    }
+    // What rounding leaves of a vanishing gradient grows with the moments' own size.
+    let converged = largest(&at.gradient) <= tolerance.max(1e-10);
+    Minimum { point, value: at.value, iterations, converged }
+}
+
+fn largest(gradient: &[f64]) -> f64 {
+    gradient.iter().map(|g| g.abs()).fold(0.0, f64::max)
+}
+
+/// The first of the steps 1, 1/2, 1/4, ... that lowers the objective, or the gradient where the objective no
+/// longer shows a difference.
+fn descend(
+    objective: &Objective<'_>,
+    point: &[f64],
+    at: &Expansion,
+    step: &[f64],
+) -> Option<(Vec<f64>, Expansion)> {
+    let mut length = 1.0;
+    for _ in 0..12 {
+        let next: Vec<f64> = point.iter().zip(step).map(|(x, s)| x + length * s).collect();
+        let expansion = objective.expand(&next);
+        let rounding = 1e-14 * (1.0 + at.value.abs());
+        let lower = expansion.value < at.value - rounding;
+        let level = expansion.value <= at.value + rounding;
+        if lower || (level && largest(&expansion.gradient) < largest(&at.gradient)) {
+            return Some((next, expansion));
+        }
+        length *= 0.5;
+    }
+    None
+}
+
+/// Solves `H s = -g` by conjugate gradients, preconditioned by the part of `H` that couples classes within one
+/// view (what alternating least squares solves). Stops at a direction of negative curvature.
+fn solve(objective: &Objective<'_>, at: &Expansion) -> Vec<f64> {
+    let preconditioner = Preconditioner::new(objective, at);
+    let mut step = vec![0.0; at.gradient.len()];
+    let mut residual: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
+    let mut scaled = preconditioner.apply(&residual);
+    let mut direction = scaled.clone();
+    let mut size = dot(&residual, &scaled);
+    let target = size * 1e-20;
+    for inner in 0..MOST_INNER {
+        if size <= target || size == 0.0 {
+            break;
+        }
+        let bent = objective.curvature(at, &direction);
+        let curvature = dot(&direction, &bent);
+        if curvature <= 0.0 {
+            return if inner == 0 { direction } else { step };
+        }
+        let length = size / curvature;
+        for i in 0..step.len() {
+            step[i] += length * direction[i];
+            residual[i] -= length * bent[i];
+        }
+        scaled = preconditioner.apply(&residual);
+        let next = dot(&residual, &scaled);
+        for (d, s) in direction.iter_mut().zip(&scaled) {
+            *d = s + next / size * *d;
+        }
+        size = next;
+    }
+    step
+}
+
+/// The inverse of `pi pi^T o Gamma_a o Gamma_b` for each view.
+struct Preconditioner {
+    inverses: [Mat<f64>; VIEWS],
+    /// Free rows of each view's class means.
+    rows: [usize; VIEWS],
+    k: usize,
+}
+
+impl Preconditioner {
+    fn new(objective: &Objective<'_>, at: &Expansion) -> Self {
+        let inverses = std::array::from_fn(|v| {
+            let mixing = objective.mixing_at(at, v);
+            let k = mixing.nrows();
+            pseudo_inverse(mixing.as_ref(), k).map_or_else(|_| Mat::identity(k, k), |(inverse, _)| inverse)
+        });
+        Self { inverses, rows: objective.dims().map(|d| d - 1), k: objective.classes() }
+    }
+
+    fn apply(&self, gradient: &[f64]) -> Vec<f64> {
+        let k = self.k;
+        let mut out = Vec::with_capacity(gradient.len());
+        out.extend_from_slice(&gradient[..k]);
+        let mut start = k;
+        for (inverse, &d) in self.inverses.iter().zip(&self.rows) {
+            let block = &gradient[start..start + d * k];
+            for j in 0..k {
+                for i in 0..d {
+                    out.push((0..k).map(|l| inverse[(l, j)] * block[l * d + i]).sum());
+                }
+            }
+            start += d * k;
+        }
+        out
+    }
+}

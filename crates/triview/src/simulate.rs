@@ -1,0 +1,221 @@
+//! Scores with known truth.
+//!
+//! A view of a row is the mean of its class in `k` dimensions plus Laplace noise of unit variance; the model
+//! scores it by the linear discriminant of means that are themselves wrong. So the views are independent
+//! given the class, the noise is heavier-tailed than any model here assumes, and the model errs.
+
+use crate::error::{Error, Result};
+use crate::views::{Batch, Schema, VIEWS};
+use rand::{RngExt, SeedableRng};
+use rand_distr::{Distribution, Exp1, StandardNormal};
+use rand_pcg::Pcg64;
+use std::fmt;
+use std::str::FromStr;
+
+/// The settings that the accuracy tables are made with: how far classes lie apart, for how many classes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    /// Two classes; the model errs on about 10% of rows, one view alone on 23%.
+    Two,
+    /// Three classes; 20% and 40%.
+    ThreeHarder,
+    /// Three classes; 9% and 32%.
+    Three,
+    /// Six classes; 11% and 37%.
+    Six,
+    /// Ten classes, well apart.
+    Ten,
+}
+
+impl Preset {
+    /// Every preset.
+    pub const ALL: [Preset; 5] =
+        [Preset::Two, Preset::ThreeHarder, Preset::Three, Preset::Six, Preset::Ten];
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Preset::Two => "two",
+            Preset::ThreeHarder => "three-harder",
+            Preset::Three => "three",
+            Preset::Six => "six",
+            Preset::Ten => "ten",
+        }
+    }
+
+    /// What it sets.
+    pub fn setting(self) -> Setting {
+        let (classes, separation) = match self {
+            Preset::Two => (2, 1.2),
+            Preset::ThreeHarder => (3, 1.02),
+            Preset::Three => (3, 1.6),
+            Preset::Six => (6, 1.2),
+            Preset::Ten => (10, 1.8),
+        };
+        Setting { classes, separation, model_noise: 0.5, prior: None }
+    }
+}
+
+impl fmt::Display for Preset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Preset {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self> {
+        Preset::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| Error::InvalidParameter {
+            name: "preset",
+            value: name.into(),
+            expected: "one of two, three-harder, three, six, ten",
+        })
+    }
+}
+
+/// What to simulate.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setting {
+    /// Number of classes, `k`.
+    pub classes: usize,
+    /// `s`: class means are drawn from `N(0, s^2 / 2)` in each of `k` dimensions.
+    pub separation: f64,
+    /// How wrong the model's means are, as a fraction of the spread of the true ones.
+    pub model_noise: f64,
+    /// Probability of each class; uniform where absent.
+    pub prior: Option<Vec<f64>>,
+}
+
+/// Class means, true and as the model has them: what rows are drawn from.
+#[derive(Debug, Clone)]
+pub struct Population {
+    schema: Schema,
+    prior: Vec<f64>,
+    means: [Vec<Vec<f64>>; VIEWS],
+    model: [Vec<Vec<f64>>; VIEWS],
+}
+
+impl Population {
+    /// Draws the class means.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two classes, a separation or noise that is not a
+    /// non-negative number, or a prior that is not one probability a class.
+    pub fn draw(setting: &Setting, seed: u64) -> Result<Self> {
+        let k = setting.classes;
+        let refuse = |name, value: String, expected| Err(Error::InvalidParameter { name, value, expected });
+        if k < 2 {
+            return refuse("classes", k.to_string(), "at least two are needed");
+        }
+        for (name, value) in [("separation", setting.separation), ("model noise", setting.model_noise)] {
+            if !(value.is_finite() && value >= 0.0) {
+                return refuse(name, value.to_string(), "a finite number, zero or more, is needed");
+            }
+        }
+        let prior = setting.prior.clone().unwrap_or_else(|| vec![1.0 / k as f64; k]);
+        if prior.len() != k
+            || prior.iter().any(|p| p.is_nan() || *p < 0.0)
+            || (prior.iter().sum::<f64>() - 1.0).abs() > 1e-9
+        {
+            return refuse("prior", format!("{prior:?}"), "one probability a class, summing to one, is needed");
+        }
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let spread = setting.separation / 2f64.sqrt();
+        let mut normal = |scale: f64| scale * Distribution::<f64>::sample(&StandardNormal, &mut rng);
+        let means = std::array::from_fn(|_| {
+            (0..k).map(|_| (0..k).map(|_| normal(spread)).collect::<Vec<f64>>()).collect::<Vec<_>>()
+        });
+        let model = std::array::from_fn(|v: usize| {
+            let of_view: &Vec<Vec<f64>> = &means[v];
+            of_view
+                .iter()
+                .map(|mean| mean.iter().map(|x| x + normal(spread * setting.model_noise)).collect())
+                .collect()
+        });
+        let names = |n: usize, from: usize| (from..from + n).map(|i| i.to_string()).collect::<Vec<_>>();
+        let views = ["a", "b", "c"].map(String::from).to_vec();
+        Ok(Self { schema: Schema::new(views, names(k, 0))?, prior, means, model })
+    }
+
+    /// Names of the views and classes.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Probability of each class.
+    pub fn prior(&self) -> &[f64] {
+        &self.prior
+    }
+
+    /// Draws rows: the model's scores, and the class of each row.
+    pub fn rows(&self, rows: usize, rng: &mut Pcg64) -> (Batch, Vec<usize>) {
+        let k = self.prior.len();
+        let labels: Vec<usize> = (0..rows).map(|_| draw_class(&self.prior, rng)).collect();
+        let mut scores: [Vec<f64>; VIEWS] = std::array::from_fn(|_| vec![0.0; k * rows]);
+        let mut x = vec![0.0; k];
+        for (row, &label) in labels.iter().enumerate() {
+            for v in 0..VIEWS {
+                for (x, mean) in x.iter_mut().zip(&self.means[v][label]) {
+                    *x = mean + laplace(rng);
+                }
+                for (i, m) in self.model[v].iter().enumerate() {
+                    let dot: f64 = m.iter().zip(&x).map(|(m, x)| m * (x - 0.5 * m)).sum();
+                    scores[v][i * rows + row] = dot;
+                }
+            }
+        }
+        (Batch::from_finite(rows, scores), labels)
+    }
+}
+
+/// Laplace noise of unit variance: an exponential of either sign, over the root of two.
+fn laplace(rng: &mut Pcg64) -> f64 {
+    let size: f64 = Exp1.sample(rng);
+    let sign = if rng.random::<bool>() { 1.0 } else { -1.0 };
+    sign * size / 2f64.sqrt()
+}
+
+fn draw_class(prior: &[f64], rng: &mut Pcg64) -> usize {
+    let mut left: f64 = rng.random();
+    for (class, p) in prior.iter().enumerate() {
+        left -= p;
+        if left < 0.0 {
+            return class;
+        }
+    }
+    prior.len() - 1
+}
+
+/// What labels say of some rows: the truth that an estimate is judged by.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labelled {
+    /// Mean log loss.
+    pub risk: f64,
+    /// Its standard error.
+    pub standard_error: f64,
+    /// Fraction of rows whose highest summed score is another class's.
+    pub error_rate: f64,
+}
+
+/// The log risk and error rate of these rows, measured with their labels.
+pub fn measure(batch: &Batch, labels: &[usize]) -> Labelled {
+    let (k, n) = (batch.k(), batch.rows() as f64);
+    let (mut sum, mut squares, mut wrong) = (0.0, 0.0, 0);
+    for (row, &label) in labels.iter().enumerate() {
+        let total = |class| (0..VIEWS).map(|v| batch.column(v, class)[row]).sum::<f64>();
+        let totals: Vec<f64> = (0..k).map(total).collect();
+        let largest = totals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let log_sum = largest + totals.iter().map(|t| (t - largest).exp()).sum::<f64>().ln();
+        let loss = log_sum - totals[label];
+        sum += loss;
+        squares += loss * loss;
+        wrong += usize::from(totals[label] < largest);
+    }
+    let risk = sum / n;
+    Labelled {
+        risk,
+        standard_error: ((squares / n - risk * risk).max(0.0) / n).sqrt(),
+        error_rate: wrong as f64 / n,
+    }
+}

@@ -1,0 +1,127 @@
+//! Surrogate labels: unbiased, if noisy, one-hot labels made from some views alone.
+//!
+//! `w_v = pinv(U_v) u_v` has `E[w_v | y = j] = e_j`. So for any function `g` of another view,
+//! `E[g(x_a) w_v,j] = pi_j E[g(x_a) | y = j]`: averages over unlabelled rows become averages over a class.
+
+use crate::decomposition::{Mixture, Whitening};
+use crate::error::Result;
+use crate::linalg::{from_rows, pseudo_inverse};
+use crate::moments::{Layout, others};
+use crate::views::VIEWS;
+use faer::Mat;
+use faer::linalg::solvers::Solve;
+
+/// A view's weight never exceeds that of a label with this much noise.
+const SMALLEST_NOISE: f64 = 1e-3;
+
+/// How the labels for one view are made from the two others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// `W_-v`: the weighted mean of the two views' own surrogates. Better where classes are well apart.
+    Linear,
+    /// `W_-v = C^-1 p(y | x_a, x_b)`: the two views' joint posterior, calibrated by view `v`'s surrogate,
+    /// `C = E[p w_v^T] diag(1 / pi)`. Better where classes overlap.
+    Pair,
+}
+
+impl Kind {
+    /// Both.
+    pub(crate) const ALL: [Kind; 2] = [Kind::Linear, Kind::Pair];
+
+    /// The name that `fit.surrogate` shows.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Kind::Linear => "linear",
+            Kind::Pair => "pair",
+        }
+    }
+}
+
+/// The surrogate labels of each view as linear functions of its plain features.
+#[derive(Debug, Clone)]
+pub(crate) struct Surrogates {
+    /// `w_v = S_v u_v`.
+    pub(crate) maps: [Mat<f64>; VIEWS],
+    /// Precision of each view's label, `1 / (E|w|^2 - 1)`: both views share `e_y`, only the excess is noise.
+    pub(crate) precision: [f64; VIEWS],
+}
+
+impl Surrogates {
+    /// From the class means in whitened coordinates, for the rows of these sums.
+    pub(crate) fn new(whitening: &Whitening, mixture: &Mixture, layout: &Layout, sums: &[f64]) -> Result<Self> {
+        let n = layout.rows.of(sums)[0];
+        let k = mixture.prior.len();
+        let mut maps = Vec::with_capacity(VIEWS);
+        let mut precision = [0.0; VIEWS];
+        for v in 0..VIEWS {
+            let (inverse, _) = pseudo_inverse(mixture.means[v].as_ref(), k)?;
+            let mut map = inverse * &whitening.maps[v];
+            // With more features than classes the labels of a row sum to one on average only. Spreading the
+            // rest evenly keeps them unbiased and makes what all classes' terms share cancel exactly.
+            for c in 0..map.ncols() {
+                let sum: f64 = (0..k).map(|j| map[(j, c)]).sum();
+                let missing = (f64::from(u8::from(c == 0)) - sum) / k as f64;
+                for j in 0..k {
+                    map[(j, c)] += missing;
+                }
+            }
+            let gram = from_rows(layout.gram[v].of(sums), map.ncols(), map.ncols());
+            let product = &map * gram;
+            let squared: f64 =
+                (0..k).map(|j| (0..map.ncols()).map(|c| product[(j, c)] * map[(j, c)]).sum::<f64>()).sum();
+            precision[v] = 1.0 / (squared / n - 1.0).max(SMALLEST_NOISE);
+            maps.push(map);
+        }
+        let maps = maps.try_into().map_err(|_| crate::Error::Internal("three views make three surrogates"))?;
+        Ok(Self { maps, precision })
+    }
+
+    /// The weights of the two views other than `v` in `W_-v`.
+    pub(crate) fn weights(&self, v: usize) -> [f64; 2] {
+        let [a, b] = others(v).map(|a| self.precision[a]);
+        [a / (a + b), b / (a + b)]
+    }
+
+    /// The conditional risk matrices `M_v = E[f_v W_-v^T] diag(1 / pi)` (eq. 2).
+    pub(crate) fn conditional_risk(
+        &self,
+        kind: Kind,
+        prior: &[f64],
+        layout: &Layout,
+        sums: &[f64],
+    ) -> [Mat<f64>; VIEWS] {
+        let n = layout.rows.of(sums)[0];
+        let k = prior.len();
+        std::array::from_fn(|v| {
+            let mut product = match kind {
+                Kind::Linear => {
+                    let mut product = Mat::zeros(k, k);
+                    for ((part, a), weight) in layout.cross[v].iter().zip(others(v)).zip(self.weights(v)) {
+                        let cross = from_rows(part.of(sums), k, part.shape[1]);
+                        product += cross * self.maps[a].transpose() * faer::Scale(weight / n);
+                    }
+                    product
+                }
+                Kind::Pair => {
+                    let features = &layout.pair_features[v];
+                    let posterior = from_rows(features.of(sums), k, features.shape[1]);
+                    let mut calibration = posterior * self.maps[v].transpose();
+                    for j in 0..k {
+                        let sum: f64 = (0..k).map(|i| calibration[(i, j)]).sum();
+                        for i in 0..k {
+                            calibration[(i, j)] /= sum;
+                        }
+                    }
+                    let terms = from_rows(layout.pair_terms[v].of(sums), k, k);
+                    (calibration.partial_piv_lu().solve(&terms) * faer::Scale(1.0 / n)).transpose().to_owned()
+                }
+            };
+            for j in 0..k {
+                for i in 0..k {
+                    product[(i, j)] /= prior[j];
+                }
+            }
+            product
+        })
+    }
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Refuses what must not be in the tree: paths of one machine, package registries by name, unfinished work.
+set -euo pipefail
+
+cd "$(dirname "$0")/.."
+git rev-parse --is-inside-work-tree >/dev/null
+status=0
+
+# refuse WHAT PATTERN [PATHSPEC...]: reports every line of the tree, tracked or about to be, that matches.
+refuse() {
+    local what=$1 pattern=$2
+    shift 2
+    if git grep --untracked -nIE -e "$pattern" -- . "$@"; then
+        echo "hygiene.sh: $what, see above" >&2
+        status=1
+    fi
+}
+
+# The brackets keep each pattern from matching its own line.
+refuse "a path of one machine" '(^|[^[:alnum:]_.~-])/(w[o]rk|h[o]me|r[o]ot)/'
+# Cargo writes the name of its index into the lock file itself.
+refuse "a package registry by name" \
+    '(crates[.]i[o]|pypi[.]o[r]g|pythonhosted[.]o[r]g|npmjs[.](o[r]g|c[o]m)|yarnpkg[.]c[o]m|artifact[o]ry|index-[u]rl|nexus[.]|[/]simple([/]|$))' \
+    ':!Cargo.lock'
+refuse "unfinished work" '(T[O]DO|F[I]XME|tod[o]!|unimplemente[d]!)'
+
+exit "$status"
