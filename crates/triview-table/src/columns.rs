@@ -1,0 +1,325 @@
+//! Which columns of a file hold the scores.
+
+use crate::error::{Error, nearest};
+use crate::table::ReadOptions;
+use std::collections::HashMap;
+use std::path::Path;
+use triview::views::{Schema, VIEWS};
+
+/// A column as its file declares it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    /// A number a row (in a CSV file: text that may be one).
+    Number,
+    /// A list of numbers a row, of this length if the file promises it.
+    List(Option<usize>),
+    /// Something else.
+    Other(String),
+}
+
+/// Where the scores of one view are.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Place {
+    /// One column a class, in the order of the schema.
+    Columns(Vec<usize>),
+    /// One list column. `order[class]` is the class's position in the list.
+    List { column: usize, order: Vec<usize> },
+}
+
+/// The columns of one file that are read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Selection {
+    pub(crate) views: Vec<String>,
+    /// Empty while it is not known how long the lists are.
+    pub(crate) classes: Vec<String>,
+    pub(crate) places: [Place; VIEWS],
+    /// The column to cluster by, and its name.
+    pub(crate) cluster: Option<(usize, String)>,
+    pub(crate) ignored: Vec<String>,
+}
+
+/// The classes of a view, each with its column.
+type View<'a> = (&'a str, Vec<(&'a str, usize)>);
+
+/// Finds the views, the classes and the other columns that are wanted.
+pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Selection, Error> {
+    let named = named_views(path, columns)?;
+    let lists: Vec<View<'_>> = columns
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| matches!(column.kind, Kind::List(_)))
+        .map(|(at, column)| (column.name.as_str(), vec![("", at)]))
+        .collect();
+    let by_list = match &options.views {
+        Some(wanted) => {
+            let has =
+                |views: &[View<'_>]| wanted.iter().any(|view| views.iter().any(|(name, _)| name == view));
+            !has(&named) && (has(&lists) || named.is_empty())
+        }
+        None => named.is_empty(),
+    };
+    let found = if by_list { lists } else { named };
+    if found.is_empty() {
+        let columns = columns.iter().map(|column| column.name.clone()).collect();
+        return Err(Error::NoScoreColumns { path: path.into(), columns });
+    }
+    let views = wanted_views(path, columns, &found, options)?;
+    let mut selection = Selection {
+        views: views.iter().map(|(view, _)| view.to_string()).collect(),
+        classes: Vec::new(),
+        places: std::array::from_fn(|_| Place::Columns(Vec::new())),
+        cluster: cluster(path, columns, options)?,
+        ignored: Vec::new(),
+    };
+    if by_list {
+        selection.places =
+            std::array::from_fn(|v| Place::List { column: views[v].1[0].1, order: Vec::new() });
+        let length = views.iter().find_map(|(_, place)| match columns[place[0].1].kind {
+            Kind::List(length) => length,
+            _ => None,
+        });
+        if let Some(k) = length.or(options.classes.as_ref().map(Vec::len)) {
+            selection.name_lists(path, k, options)?;
+        }
+    } else {
+        let (classes, places) = match_classes(path, columns, &views, options)?;
+        selection.classes = classes;
+        selection.places = places.map(Place::Columns);
+    }
+    let used = selection.used();
+    let other = |at: &usize| !used.contains(at);
+    selection.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
+    Ok(selection)
+}
+
+impl Selection {
+    /// All columns that are read, in the order of the file.
+    pub(crate) fn used(&self) -> Vec<usize> {
+        let mut used: Vec<usize> = self.cluster.iter().map(|(column, _)| *column).collect();
+        for place in &self.places {
+            match place {
+                Place::Columns(columns) => used.extend(columns),
+                Place::List { column, .. } => used.push(*column),
+            }
+        }
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// The list column of the first view, when the length of its lists is still to be found out.
+    pub(crate) fn unmeasured(&self) -> Option<usize> {
+        match &self.places[0] {
+            Place::List { column, order } if order.is_empty() => Some(*column),
+            _ => None,
+        }
+    }
+
+    /// Names the classes of lists of length `k`.
+    pub(crate) fn name_lists(&mut self, path: &Path, k: usize, options: &ReadOptions) -> Result<(), Error> {
+        // A damaged file can claim lists of any length; nobody has this many classes.
+        const MOST: usize = 100_000;
+        if k > MOST {
+            return Err(triview::Error::TooManyClasses { k, most: MOST }.into());
+        }
+        self.classes = match &options.classes {
+            Some(classes) if classes.len() != k => {
+                let column = self.views[0].clone();
+                return Err(Error::ClassNames { path: path.into(), column, given: classes.len(), found: k });
+            }
+            Some(classes) => classes.clone(),
+            None => (0..k).map(|class| class.to_string()).collect(),
+        };
+        if k < 2 {
+            return Err(Error::ClassCount { path: path.into(), classes: self.classes.clone() });
+        }
+        for place in &mut self.places {
+            if let Place::List { order, .. } = place {
+                *order = (0..k).collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts views and classes into the order of `schema`, which is that of the file `first`.
+    pub(crate) fn align(&mut self, path: &Path, first: &Path, schema: &Schema) -> Result<(), Error> {
+        let order = |what, found: &[String], expected: &[String]| {
+            let places: Option<Vec<usize>> =
+                expected.iter().map(|name| found.iter().position(|other| other == name)).collect();
+            places.filter(|_| found.len() == expected.len()).ok_or_else(|| Error::FilesDiffer {
+                path: path.into(),
+                first: first.into(),
+                what,
+                found: found.into(),
+                expected: expected.into(),
+                nearest: found
+                    .iter()
+                    .filter(|name| !expected.contains(name))
+                    .find_map(|name| nearest(name, expected.iter().map(String::as_str))),
+            })
+        };
+        let views = order("views", &self.views, schema.views())?;
+        let classes = order("classes", &self.classes, schema.classes())?;
+        let places = std::array::from_fn(|v| match &self.places[views[v]] {
+            Place::Columns(columns) => Place::Columns(classes.iter().map(|&class| columns[class]).collect()),
+            Place::List { column, order } => {
+                Place::List { column: *column, order: classes.iter().map(|&class| order[class]).collect() }
+            }
+        });
+        self.places = places;
+        self.views = schema.views().to_vec();
+        self.classes = schema.classes().to_vec();
+        Ok(())
+    }
+
+    /// What messages call a score: its column, or its place in a list.
+    pub(crate) fn label(&self, view: usize, class: usize) -> String {
+        match &self.places[view] {
+            Place::Columns(_) => format!("{}:{}", self.views[view], self.classes[class]),
+            Place::List { order, .. } => format!("{}[{}]", self.views[view], order[class]),
+        }
+    }
+}
+
+/// The views of columns `view:class`, in the order of their first columns.
+fn named_views<'a>(path: &Path, columns: &'a [Column]) -> Result<Vec<View<'a>>, Error> {
+    let mut views: Vec<View<'a>> = Vec::new();
+    let mut place = HashMap::new();
+    let mut seen = HashMap::new();
+    for (at, column) in columns.iter().enumerate() {
+        let Some((view, class)) = column.name.split_once(':') else { continue };
+        if view.is_empty() || class.is_empty() {
+            continue;
+        }
+        if seen.insert(column.name.as_str(), at).is_some() {
+            return Err(Error::DuplicateColumn { path: path.into(), column: column.name.clone() });
+        }
+        let v = *place.entry(view).or_insert(views.len());
+        if v == views.len() {
+            views.push((view, Vec::new()));
+        }
+        views[v].1.push((class, at));
+    }
+    Ok(views)
+}
+
+/// The three views that are asked for, or all if they are three.
+fn wanted_views<'a>(
+    path: &Path,
+    columns: &[Column],
+    found: &[View<'a>],
+    options: &ReadOptions,
+) -> Result<Vec<View<'a>>, Error> {
+    let views: Vec<View<'a>> = match &options.views {
+        None => found.to_vec(),
+        Some(wanted) => wanted
+            .iter()
+            .map(|view| {
+                found.iter().find(|(name, _)| name == view).cloned().ok_or_else(|| Error::NoSuchView {
+                    path: path.into(),
+                    view: view.clone(),
+                    found: found.iter().map(|(name, _)| name.to_string()).collect(),
+                    nearest: nearest(view, found.iter().map(|(name, _)| *name)),
+                })
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    if views.len() != VIEWS {
+        let classes = |place: &[(&str, usize)]| match columns[place[0].1].kind {
+            Kind::List(length) => length,
+            _ => Some(place.len()),
+        };
+        let views = views.iter().map(|(view, place)| (view.to_string(), classes(place))).collect();
+        return Err(Error::ViewCount { path: path.into(), views });
+    }
+    Ok(views)
+}
+
+/// The classes in their order, and each view's column for each of them.
+fn match_classes(
+    path: &Path,
+    columns: &[Column],
+    views: &[View<'_>],
+    options: &ReadOptions,
+) -> Result<(Vec<String>, [Vec<usize>; VIEWS]), Error> {
+    for (_, place) in views {
+        for (_, at) in place {
+            if let Column { name, kind: Kind::Other(found) } = &columns[*at] {
+                return Err(Error::ColumnType {
+                    path: path.into(),
+                    column: name.clone(),
+                    found: found.clone(),
+                });
+            }
+            if let Column { name, kind: Kind::List(_) } = &columns[*at] {
+                let found = "lists".into();
+                return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
+            }
+        }
+    }
+    let first = &views[0];
+    let (classes, source): (Vec<String>, String) = match &options.classes {
+        Some(classes) => (classes.clone(), "`--classes` names it".into()),
+        None => {
+            let classes = first.1.iter().map(|(class, _)| class.to_string()).collect();
+            (classes, format!("view `{}` has that class", first.0))
+        }
+    };
+    let mut places: [Vec<usize>; VIEWS] = Default::default();
+    for (v, (view, place)) in views.iter().enumerate() {
+        let at: HashMap<&str, usize> = place.iter().copied().collect();
+        let spare = || place.iter().filter(|(class, _)| !classes.iter().any(|other| other == class));
+        for class in &classes {
+            let Some(&column) = at.get(class.as_str()) else {
+                return Err(Error::MissingClass {
+                    path: path.into(),
+                    view: view.to_string(),
+                    class: class.clone(),
+                    because: source,
+                    nearest: nearest(class, spare().map(|(class, _)| *class))
+                        .map(|class| format!("{view}:{class}")),
+                });
+            };
+            places[v].push(column);
+        }
+        if let Some((class, _)) = spare().next() {
+            let nearest = nearest(class, classes.iter().map(String::as_str));
+            return Err(if options.classes.is_some() {
+                let (view, class) = (view.to_string(), class.to_string());
+                Error::UnnamedClass { path: path.into(), view, class, nearest }
+            } else {
+                Error::MissingClass {
+                    path: path.into(),
+                    view: first.0.to_string(),
+                    class: class.to_string(),
+                    because: format!("view `{view}` has that class"),
+                    nearest: nearest.map(|class| format!("{}:{class}", first.0)),
+                }
+            });
+        }
+    }
+    if classes.len() < 2 {
+        return Err(Error::ClassCount { path: path.into(), classes });
+    }
+    Ok((classes, places))
+}
+
+/// The column to cluster by.
+fn cluster(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Option<(usize, String)>, Error> {
+    let Some(wanted) = &options.cluster else { return Ok(None) };
+    let names = || columns.iter().map(|column| column.name.as_str());
+    let at = names().position(|name| name == wanted).ok_or_else(|| Error::NoClusterColumn {
+        path: path.into(),
+        column: wanted.clone(),
+        found: names().map(str::to_string).collect(),
+        nearest: nearest(wanted, names()),
+    })?;
+    Ok(Some((at, wanted.clone())))
+}

@@ -1,0 +1,174 @@
+//! Comma-separated values.
+//!
+//! The `csv` crate splits the rows and the standard library reads the numbers: unlike a decoder into Arrow
+//! arrays, that leaves the row, the column and the text at hand when something is wrong.
+
+use crate::columns::{Column, Kind, Place, Selection};
+use crate::error::Error;
+use crate::format::Format;
+use crate::hash::Fnv;
+use crate::location::Location;
+use crate::pending::Pending;
+use crate::table::{Inspection, Reader};
+use csv::{ByteRecord, ErrorKind, ReaderBuilder};
+use std::fs::File;
+use std::io::{self, Read};
+
+/// The most bytes that one row may have; a quote that is never closed would make a row of the whole file.
+const MOST: u64 = 64 << 20;
+
+/// The names in the first row.
+pub(crate) type Header = Vec<String>;
+
+/// Reads the header, and whether there is a row.
+pub(crate) fn inspect(location: &Location) -> Result<Inspection<Header>, Error> {
+    let mut records = Records::open(location)?;
+    let header = records.header()?;
+    let empty = !records.next(&mut ByteRecord::new())?;
+    let columns = header.iter().map(|name| Column { name: name.clone(), kind: Kind::Number }).collect();
+    Ok(Inspection { head: header, columns, rows: None, empty })
+}
+
+/// Reads the rows.
+pub(crate) fn read(location: &Location, header: &Header, selection: &Selection) -> Result<Rows, Error> {
+    let mut records = Records::open(location)?;
+    if records.header()? != *header {
+        return Err(location.changed());
+    }
+    let mut cells = Vec::new();
+    for (view, place) in selection.places.iter().enumerate() {
+        if let Place::Columns(columns) = place {
+            cells.extend(columns.iter().enumerate().map(|(class, &field)| Cell { field, view, class }));
+        }
+    }
+    cells.sort_unstable_by_key(|cell| cell.field);
+    Ok(Rows { records, record: ByteRecord::new(), cells, selection: selection.clone() })
+}
+
+/// A field of a row and what it is the score of.
+#[derive(Debug, Clone, Copy)]
+struct Cell {
+    field: usize,
+    view: usize,
+    class: usize,
+}
+
+/// The rows of a CSV file.
+#[derive(Debug)]
+pub(crate) struct Rows {
+    records: Records,
+    record: ByteRecord,
+    cells: Vec<Cell>,
+    selection: Selection,
+}
+
+impl Reader for Rows {
+    fn fill(&mut self, pending: &mut Pending) -> Result<usize, Error> {
+        let mut filled = 0;
+        while pending.room() > 0 && self.records.next(&mut self.record)? {
+            for cell in &self.cells {
+                let field = &self.record[cell.field];
+                *pending.cell(cell.view, cell.class) = number(field)
+                    .ok_or_else(|| self.refuse(field, self.selection.label(cell.view, cell.class)))?;
+            }
+            if let (Some((column, name)), Some(clusters)) = (&self.selection.cluster, pending.clusters()) {
+                if self.record[*column].is_empty() {
+                    return Err(self.refuse(b"", name.clone()));
+                }
+                let mut key = Fnv::new();
+                key.write(&self.record[*column]);
+                clusters.push(key.finish());
+            }
+            pending.advance(1);
+            filled += 1;
+        }
+        Ok(filled)
+    }
+}
+
+impl Rows {
+    /// Why a field of the present row cannot be used.
+    fn refuse(&self, field: &[u8], column: String) -> Error {
+        let (path, row) = (self.records.location.name.clone(), self.records.row);
+        let text = String::from_utf8_lossy(field.trim_ascii());
+        if text.is_empty() {
+            return Error::Null { path, row, column };
+        }
+        let mut shown: String = text.chars().take(40).collect();
+        if shown.len() < text.len() {
+            shown.push('…');
+        }
+        Error::NotANumber { path, row, column, text: shown }
+    }
+}
+
+/// The number a field holds, blanks around it allowed.
+fn number(field: &[u8]) -> Option<f64> {
+    let parse = |field| std::str::from_utf8(field).ok()?.parse().ok();
+    parse(field).or_else(|| parse(field.trim_ascii()))
+}
+
+/// The records of a file, with errors that name the row.
+#[derive(Debug)]
+struct Records {
+    location: Location,
+    reader: csv::Reader<Allowance<File>>,
+    /// Rows read so far, so in an error the number of the row at hand.
+    row: u64,
+}
+
+impl Records {
+    fn open(location: &Location) -> Result<Self, Error> {
+        let input = Allowance { input: location.open()?, left: MOST };
+        let reader = ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(input);
+        Ok(Self { location: location.clone(), reader, row: 0 })
+    }
+
+    fn header(&mut self) -> Result<Header, Error> {
+        let header = match self.reader.headers() {
+            Ok(header) => header.iter().map(str::to_owned).collect(),
+            Err(error) => return Err(self.refuse(error)),
+        };
+        Ok(header)
+    }
+
+    /// Reads the next row; false at the end.
+    fn next(&mut self, record: &mut ByteRecord) -> Result<bool, Error> {
+        self.reader.get_mut().left = MOST;
+        self.row += 1;
+        self.reader.read_byte_record(record).map_err(|error| self.refuse(error))
+    }
+
+    fn refuse(&self, error: csv::Error) -> Error {
+        let (path, row) = (self.location.name.clone(), self.row);
+        match error.into_kind() {
+            ErrorKind::UnequalLengths { expected_len: expected, len: found, .. } => {
+                Error::RowLength { path, row, expected, found }
+            }
+            ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
+                Error::RowTooLong { path, row, most: MOST }
+            }
+            ErrorKind::Io(source) => self.location.unreadable(source),
+            ErrorKind::Utf8 { .. } => self.location.corrupt(Format::Csv, "the header is not UTF-8 text"),
+            other => self.location.corrupt(Format::Csv, format!("{other:?}")),
+        }
+    }
+}
+
+/// A reader that gives out only so many bytes until the allowance is renewed.
+#[derive(Debug)]
+struct Allowance<R> {
+    input: R,
+    left: u64,
+}
+
+impl<R: Read> Read for Allowance<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.left == 0 {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let read = self.input.read(buffer)?;
+        self.left = self.left.saturating_sub(read as u64);
+        Ok(read)
+    }
+}

@@ -1,0 +1,480 @@
+//! What can keep a table or a state from being read or written.
+
+use crate::format::Format;
+use std::io;
+use std::path::PathBuf;
+
+/// Why a file cannot be used. Rows are counted from 1, without the header.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No files at all.
+    #[error("no file is given; name at least one score table")]
+    NoFiles,
+    /// A path that does not exist.
+    #[error("there is no file `{}`; check the path", path.display())]
+    Missing {
+        /// The path.
+        path: PathBuf,
+    },
+    /// A folder where a file is needed.
+    #[error("`{0}` is a folder; name the files in it, such as `{0}/*.parquet`", path.display())]
+    Folder {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The system refused to read.
+    #[error("cannot read `{}`: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused to write.
+    #[error("cannot write `{}`: {source}; nothing was left there", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file of no bytes.
+    #[error("`{}` is empty; a score table has a header and rows", path.display())]
+    EmptyFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Columns, but no rows in any of the files.
+    #[error("`{}` has columns but no rows; there is nothing to estimate from", path.display())]
+    NoRows {
+        /// The first file.
+        path: PathBuf,
+    },
+    /// Bytes that are in none of the formats.
+    #[error(
+        "`{}` is {looks}; score tables are CSV, Parquet, Arrow IPC (file or stream) or NPY",
+        path.display()
+    )]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// What it looks like.
+        looks: &'static str,
+    },
+    /// A file whose ending promises what its first bytes do not keep.
+    #[error(
+        "`{}` is named like a {format} file but does not begin like one; it may be damaged or misnamed",
+        path.display()
+    )]
+    WrongContent {
+        /// The file.
+        path: PathBuf,
+        /// The format of its ending.
+        format: Format,
+    },
+    /// A file that stops too early.
+    #[error("`{}` is a truncated {format} file: {detail}; copy or write it again", path.display())]
+    Truncated {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// What is missing.
+        detail: String,
+    },
+    /// A file that breaks the rules of its format.
+    #[error("`{}` is not a readable {format} file: {reason}; write it again", path.display())]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// Its format.
+        format: Format,
+        /// What the decoder said.
+        reason: String,
+    },
+    /// A file that is not as it was when it was opened.
+    #[error("`{}` changed while it was being read; run again when it is complete", path.display())]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// No column looks like scores.
+    #[error(
+        "`{}` has no score columns; they are named `view:class` (such as `image:cat`) or are one list a view; \
+         found {}",
+        path.display(), quoted(columns)
+    )]
+    NoScoreColumns {
+        /// The file.
+        path: PathBuf,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// A view that was asked for and is not there.
+    #[error("`{}` has no view `{view}`; {}its views are {}", path.display(), did_you_mean(nearest), quoted(found))]
+    NoSuchView {
+        /// The file.
+        path: PathBuf,
+        /// The name asked for.
+        view: String,
+        /// The views there are.
+        found: Vec<String>,
+        /// The likeliest of them.
+        nearest: Option<String>,
+    },
+    /// Not three views.
+    #[error(
+        "`{}` has {} view(s): {}; three are needed: choose them with `--views a,b,c` or mend the column names",
+        path.display(), views.len(), counted(views)
+    )]
+    ViewCount {
+        /// The file.
+        path: PathBuf,
+        /// The views there are, each with its number of classes where it is known.
+        views: Vec<(String, Option<usize>)>,
+    },
+    /// Fewer than two classes.
+    #[error(
+        "`{}` has {} class(es) ({}); at least two are needed, one column `view:class` for each",
+        path.display(), classes.len(), classes.join(", ")
+    )]
+    ClassCount {
+        /// The file.
+        path: PathBuf,
+        /// The classes there are.
+        classes: Vec<String>,
+    },
+    /// A class that one view has and another has not.
+    #[error(
+        "`{}`: there is no column `{view}:{class}`, though {because}; {}every view needs the same classes",
+        path.display(), did_you_mean(nearest)
+    )]
+    MissingClass {
+        /// The file.
+        path: PathBuf,
+        /// The view that lacks it.
+        view: String,
+        /// The class.
+        class: String,
+        /// What makes the class expected.
+        because: String,
+        /// The likeliest column.
+        nearest: Option<String>,
+    },
+    /// A column that `--classes` does not name.
+    #[error(
+        "`{}`: column `{view}:{class}` is of a class that `--classes` does not name; {}name all classes or none",
+        path.display(), did_you_mean(nearest)
+    )]
+    UnnamedClass {
+        /// The file.
+        path: PathBuf,
+        /// Its view.
+        view: String,
+        /// The class.
+        class: String,
+        /// The likeliest name given.
+        nearest: Option<String>,
+    },
+    /// `--classes` and the lists disagree on how many classes there are.
+    #[error(
+        "`{}`: {given} class name(s) are given, but `{column}` has {found} scores a row; name each class once",
+        path.display()
+    )]
+    ClassNames {
+        /// The file.
+        path: PathBuf,
+        /// The list column, or the view of an array.
+        column: String,
+        /// Names given.
+        given: usize,
+        /// Scores in a row.
+        found: usize,
+    },
+    /// Two columns of one name.
+    #[error("`{}` has two columns named `{column}`; rename or remove one", path.display())]
+    DuplicateColumn {
+        /// The file.
+        path: PathBuf,
+        /// The name.
+        column: String,
+    },
+    /// A score column of some other type.
+    #[error(
+        "`{}`: column `{column}` holds {found}, not numbers; convert it, or choose other views with `--views`",
+        path.display()
+    )]
+    ColumnType {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Its type.
+        found: String,
+    },
+    /// Files of one data set that do not fit together.
+    #[error(
+        "`{}` does not fit `{}`: its {what} are {}, not {}; {}files of one data set need the same {what}",
+        path.display(), first.display(), quoted(found), quoted(expected), did_you_mean(nearest)
+    )]
+    FilesDiffer {
+        /// The file.
+        path: PathBuf,
+        /// The file it should be like.
+        first: PathBuf,
+        /// `views` or `classes`.
+        what: &'static str,
+        /// Its names.
+        found: Box<[String]>,
+        /// The first file's names.
+        expected: Box<[String]>,
+        /// The likeliest of the first file's names for one of this file's.
+        nearest: Option<String>,
+    },
+    /// The column of `--cluster` is not there.
+    #[error("`{}` has no column `{column}` to cluster by; {}it has {}", path.display(), did_you_mean(nearest), quoted(found))]
+    NoClusterColumn {
+        /// The file.
+        path: PathBuf,
+        /// The name asked for.
+        column: String,
+        /// The columns there are.
+        found: Vec<String>,
+        /// The likeliest of them.
+        nearest: Option<String>,
+    },
+    /// Text in a score column.
+    #[error(
+        "`{}`, row {row}, column `{column}`: `{text}` is not a number; mend the value or remove the row",
+        path.display()
+    )]
+    NotANumber {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What stands there (its beginning, if it is long).
+        text: String,
+    },
+    /// A score that is NaN or infinite.
+    #[error(
+        "`{}`, row {row}, column `{column}`: the score is {value}; scores must be finite: remove the row, or clip \
+         probabilities before taking logs",
+        path.display()
+    )]
+    NotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The score.
+        value: f64,
+    },
+    /// A number that is no probability.
+    #[error(
+        "`{}`, row {row}, column `{column}`: {value} is not a probability; leave out `--input probability` if these \
+         are log scores",
+        path.display()
+    )]
+    NotAProbability {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The number.
+        value: f64,
+    },
+    /// A cell without a value.
+    #[error(
+        "`{}`, row {row}, column `{column}`: the value is missing; fill it in or remove the row",
+        path.display()
+    )]
+    Null {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+    },
+    /// A row with too few or too many fields.
+    #[error(
+        "`{}`, row {row} has {found} field(s) where the header has {expected}; look for a missing comma or an \
+         unquoted one",
+        path.display()
+    )]
+    RowLength {
+        /// The file.
+        path: PathBuf,
+        /// The row (0 is the header).
+        row: u64,
+        /// Fields in the header.
+        expected: u64,
+        /// Fields in the row.
+        found: u64,
+    },
+    /// A row so long that it cannot be meant.
+    #[error(
+        "`{}`, row {row} is longer than {most} bytes; look for a quote that is never closed",
+        path.display()
+    )]
+    RowTooLong {
+        /// The file.
+        path: PathBuf,
+        /// The row (0 is the header).
+        row: u64,
+        /// The most that is read.
+        most: u64,
+    },
+    /// A list that is not as long as there are classes.
+    #[error(
+        "`{}`, row {row}, column `{column}`: the list has {found} score(s) where there are {expected} classes",
+        path.display()
+    )]
+    ListLength {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The number of classes.
+        expected: usize,
+        /// The length of the list.
+        found: usize,
+    },
+    /// An array that is not rows by views by classes.
+    #[error(
+        "`{}` is an array of shape {shape:?}; a score array has three axes: (rows, views, classes)",
+        path.display()
+    )]
+    ArrayShape {
+        /// The file.
+        path: PathBuf,
+        /// Its shape.
+        shape: Vec<u64>,
+    },
+    /// An array of something other than numbers.
+    #[error(
+        "`{}` is an array of type `{found}`; use floats or integers, such as `array.astype('float32')`",
+        path.display()
+    )]
+    ArrayType {
+        /// The file.
+        path: PathBuf,
+        /// Its type, as NumPy writes it.
+        found: String,
+    },
+    /// An output file with an ending that says no format.
+    #[error("`{}`: cannot tell the format; end the name in .csv, .parquet, .arrow or .npy", path.display())]
+    OutputFormat {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A view's name that could not be read back.
+    #[error(
+        "the view name `{view}` has a colon or is empty; in a column `view:class` it could not be told apart"
+    )]
+    ViewName {
+        /// The view.
+        view: String,
+    },
+    /// A file that is not a state at all.
+    #[error("`{}` is not a triview file of the kind asked for ({what}): {found}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        what: &'static str,
+        /// What it is instead.
+        found: &'static str,
+    },
+    /// A state of a version this program does not know.
+    #[error("`{}` is of format version {found}; this program reads version {known}: make it again", path.display())]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// The version that is read.
+        known: u64,
+    },
+    /// A state that is damaged.
+    #[error("`{}` is a damaged {what}: {reason}; make it again", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        what: &'static str,
+        /// What is wrong.
+        reason: String,
+    },
+    /// What the core refuses.
+    #[error(transparent)]
+    Core(#[from] triview::Error),
+}
+
+/// Names for a message; the first of them if there are many.
+fn quoted(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let mut shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    if names.len() > MOST {
+        shown.push(format!("and {} more", names.len() - MOST));
+    }
+    if shown.is_empty() { "none".into() } else { shown.join(", ") }
+}
+
+/// Views with their number of classes: a misspelt one stands out by it.
+fn counted(views: &[(String, Option<usize>)]) -> String {
+    let views: Vec<String> = views
+        .iter()
+        .map(|(view, classes)| match classes {
+            Some(classes) => format!("{view} ({classes} classes)"),
+            None => view.clone(),
+        })
+        .collect();
+    if views.is_empty() { "none".into() } else { views.join(", ") }
+}
+
+/// The start of a sentence that proposes a name, if there is one.
+fn did_you_mean(nearest: &Option<String>) -> String {
+    nearest.as_ref().map(|name| format!("did you mean `{name}`? ")).unwrap_or_default()
+}
+
+/// The name most like `name`, if any is like it: at most a third of its letters differ.
+pub(crate) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let most = (name.chars().count() / 3).max(1);
+    among
+        .into_iter()
+        .map(|other| (strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()), other))
+        .filter(|(distance, other)| *distance <= most && *other != name)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, other)| other.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_like_the_one_given() {
+        assert_eq!(nearest("imge", ["sound", "image", "text"]), Some("image".into()));
+        assert_eq!(nearest("Image", ["sound", "image"]), Some("image".into()));
+        assert_eq!(nearest("dgo", ["cat", "dog"]), Some("dog".into()));
+        assert_eq!(nearest("smell", ["sound", "image"]), None);
+    }
+
+    #[test]
+    fn long_lists_of_names_are_cut() {
+        let names: Vec<String> = (0..30).map(|i| i.to_string()).collect();
+        assert!(quoted(&names).ends_with("and 10 more"));
+        assert_eq!(quoted(&[]), "none");
+    }
+}

@@ -1,0 +1,67 @@
+//! Where a file is, what messages call it, and the errors that name it.
+
+use crate::error::Error;
+use crate::format::Format;
+use std::fs::File;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+/// A file to read. Standard input has a name that differs from the path of its copy.
+#[derive(Debug, Clone)]
+pub(crate) struct Location {
+    pub(crate) name: PathBuf,
+    pub(crate) path: PathBuf,
+}
+
+impl Location {
+    /// A file that is called by its path.
+    pub(crate) fn of(path: &Path) -> Self {
+        Self { name: path.into(), path: path.into() }
+    }
+
+    /// Opens the file at its beginning.
+    pub(crate) fn open(&self) -> Result<File, Error> {
+        let metadata = std::fs::metadata(&self.path).map_err(|source| match source.kind() {
+            io::ErrorKind::NotFound => Error::Missing { path: self.name.clone() },
+            _ => self.unreadable(source),
+        })?;
+        if metadata.is_dir() {
+            return Err(Error::Folder { path: self.name.clone() });
+        }
+        File::open(&self.path).map_err(|source| self.unreadable(source))
+    }
+
+    pub(crate) fn unreadable(&self, source: io::Error) -> Error {
+        Error::Read { path: self.name.clone(), source }
+    }
+
+    pub(crate) fn corrupt(&self, format: Format, reason: impl ToString) -> Error {
+        Error::Corrupt { path: self.name.clone(), format, reason: reason.to_string() }
+    }
+
+    pub(crate) fn truncated(&self, format: Format, detail: impl ToString) -> Error {
+        Error::Truncated { path: self.name.clone(), format, detail: detail.to_string() }
+    }
+
+    pub(crate) fn changed(&self) -> Error {
+        Error::Changed { path: self.name.clone() }
+    }
+
+    /// Runs a decoder of another crate on bytes that may be damaged, and makes an error of its panic.
+    ///
+    /// The Parquet and Arrow crates check most of what they read, but damaged files still reach
+    /// assertions inside them (the findings under `tests/corpus` show which); what they were decoding is
+    /// dropped afterwards, so nothing in a broken state is seen again.
+    pub(crate) fn guard<T>(
+        &self,
+        format: Format,
+        decode: impl FnOnce() -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
+            let said = panic.downcast_ref::<String>().map(String::as_str);
+            let said = said.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
+            Err(self.corrupt(format, format!("its decoder stopped with `{said}`")))
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! A batch while it is being filled.
+
+use triview::views::{Batch, VIEWS};
+
+/// How many scores of a view a batch holds at most: batches of 16,384 rows up to 64 classes, fewer beyond.
+const CELLS: usize = 1 << 20;
+
+/// Scores in the layout of a [`Batch`], with room for more rows.
+///
+/// Readers write into the free part of each column, so that values are converted straight into the place
+/// where the kernels read them, whatever the chunks of the file are.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    k: usize,
+    capacity: usize,
+    rows: usize,
+    scores: [Vec<f64>; VIEWS],
+    clusters: Option<Vec<u64>>,
+}
+
+impl Pending {
+    /// An empty batch for `k` classes.
+    pub(crate) fn new(k: usize, clustered: bool) -> Self {
+        let capacity = (CELLS / k.max(1)).clamp(16, 16_384);
+        let scores = std::array::from_fn(|_| vec![0.0; k * capacity]);
+        Self { k, capacity, rows: 0, scores, clusters: clustered.then(|| Vec::with_capacity(capacity)) }
+    }
+
+    /// The most rows it can hold.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Rows so far.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows that still fit.
+    pub(crate) fn room(&self) -> usize {
+        self.capacity - self.rows
+    }
+
+    /// The free part of a column.
+    pub(crate) fn column(&mut self, view: usize, class: usize) -> &mut [f64] {
+        &mut self.scores[view][class * self.capacity + self.rows..(class + 1) * self.capacity]
+    }
+
+    /// Copies rows that lie one after the other (`order[class]` is a class's place in a row) into a view,
+    /// from the free row `skip` on.
+    pub(crate) fn transpose<T: Copy>(
+        &mut self,
+        view: usize,
+        skip: usize,
+        rows: &[T],
+        width: usize,
+        order: &[usize],
+        cast: impl Fn(T) -> f64,
+    ) {
+        // Tiles keep both the rows read and the columns written in the nearest cache.
+        const TILE: usize = 32;
+        let (capacity, mut at) = (self.capacity, self.rows + skip);
+        for tile in rows.chunks(TILE * width) {
+            let height = tile.len() / width;
+            for (class, &place) in order.iter().enumerate() {
+                let column = &mut self.scores[view][class * capacity + at..][..height];
+                for (cell, row) in column.iter_mut().zip(tile.chunks_exact(width)) {
+                    *cell = cast(row[place]);
+                }
+            }
+            at += height;
+        }
+    }
+
+    /// One cell of the first free row.
+    pub(crate) fn cell(&mut self, view: usize, class: usize) -> &mut f64 {
+        &mut self.scores[view][class * self.capacity + self.rows]
+    }
+
+    /// The keys of the rows' groups, to be pushed to; nothing when rows are not grouped.
+    pub(crate) fn clusters(&mut self) -> Option<&mut Vec<u64>> {
+        self.clusters.as_mut()
+    }
+
+    /// Counts `rows` more rows as filled.
+    pub(crate) fn advance(&mut self, rows: usize) {
+        self.rows += rows;
+    }
+
+    /// All cells that are filled, to be changed; column by column with view and class.
+    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = (usize, usize, &mut [f64])> {
+        let (rows, capacity) = (self.rows, self.capacity);
+        self.scores.iter_mut().enumerate().flat_map(move |(view, scores)| {
+            scores
+                .chunks_exact_mut(capacity)
+                .enumerate()
+                .map(move |(class, column)| (view, class, &mut column[..rows]))
+        })
+    }
+
+    /// The batch.
+    ///
+    /// # Errors
+    /// [`triview::Error::NotFinite`].
+    pub(crate) fn finish(mut self) -> Result<Batch, triview::Error> {
+        if self.rows < self.capacity {
+            for scores in &mut self.scores {
+                for class in 0..self.k {
+                    let from = class * self.capacity;
+                    scores.copy_within(from..from + self.rows, class * self.rows);
+                }
+                scores.truncate(self.k * self.rows);
+            }
+        }
+        let batch = Batch::new(self.rows, self.scores)?;
+        Ok(match self.clusters {
+            Some(clusters) => batch.with_clusters(clusters),
+            None => batch,
+        })
+    }
+}

@@ -1,0 +1,228 @@
+//! A data set of one or more files, read batch by batch.
+
+use crate::columns::{Column, Selection, select};
+use crate::error::Error;
+use crate::format::Format;
+use crate::location::Location;
+use crate::pending::Pending;
+use crate::pipeline::{Batches, Pipeline};
+use crate::{csv, ipc, npy, parquet};
+use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use arrow_schema::SchemaRef;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use tempfile::NamedTempFile;
+use triview::views::{Schema, Source};
+
+/// What the numbers of a table are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Input {
+    /// Additive log potentials, used as they are.
+    #[default]
+    Score,
+    /// Probabilities, of which the natural logarithm is taken.
+    Probability,
+}
+
+/// What to read of a table, and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The three views, in this order; otherwise those of the file, which must be three.
+    pub views: Option<Vec<String>>,
+    /// Names of the classes, in the order of the lists; for columns `view:class` their order in the result.
+    pub classes: Option<Vec<String>>,
+    /// What the numbers are.
+    pub input: Input,
+    /// A column whose equal values mark rows that depend on each other.
+    pub cluster: Option<String>,
+    /// Whether to decode ahead on other threads.
+    pub prefetch: bool,
+}
+
+/// One data set of one or more files, possibly of different formats.
+///
+/// Opening reads only headers and footers; every reading after it opens the files again.
+#[derive(Debug)]
+pub struct Table {
+    schema: Schema,
+    ignored: Vec<String>,
+    set: Arc<DataSet>,
+}
+
+/// What a reading needs to know; shared with the threads that read.
+#[derive(Debug)]
+pub(crate) struct DataSet {
+    pub(crate) members: Vec<Member>,
+    pub(crate) options: ReadOptions,
+    pub(crate) k: usize,
+    pub(crate) clipped: AtomicU64,
+    /// The copy of standard input, which vanishes with the table.
+    _spooled: Vec<NamedTempFile>,
+}
+
+impl Table {
+    /// Opens files that together are one data set: the same views and classes, in whatever order. `-` is standard
+    /// input, which is copied to a temporary file so that it can be read twice.
+    ///
+    /// # Errors
+    /// Whatever is wrong with a file that its header shows; see [`Error`].
+    pub fn open(paths: &[PathBuf], options: &ReadOptions) -> Result<Table, Error> {
+        let mut spooled = Vec::new();
+        let mut members = Vec::new();
+        for path in paths {
+            let location = if path == Path::new("-") { spool(&mut spooled)? } else { Location::of(path) };
+            members.push(Member::open(location, options)?);
+        }
+        let first = members.first().ok_or(Error::NoFiles)?.location.name.clone();
+        // Lists in a file without rows have no length yet: then any file with rows says it.
+        let named = members.iter().find(|member| !member.selection.classes.is_empty());
+        let named = named.ok_or_else(|| Error::NoRows { path: first.clone() })?;
+        let schema = Schema::new(named.selection.views.clone(), named.selection.classes.clone())?;
+        if members.iter().all(|member| member.empty) {
+            return Err(Error::NoRows { path: first });
+        }
+        let like = named.location.name.clone();
+        for Member { location, selection, .. } in &mut members {
+            if selection.unmeasured().is_some() {
+                selection.name_lists(&location.name, schema.k(), options)?;
+            }
+            selection.align(&location.name, &like, &schema)?;
+        }
+        let mut ignored: Vec<String> = Vec::new();
+        for column in members.iter().flat_map(|member| &member.selection.ignored) {
+            if !ignored.contains(column) {
+                ignored.push(column.clone());
+            }
+        }
+        let set = DataSet {
+            members,
+            options: options.clone(),
+            k: schema.k(),
+            clipped: AtomicU64::new(0),
+            _spooled: spooled,
+        };
+        Ok(Table { schema, ignored, set: Arc::new(set) })
+    }
+
+    /// Columns that are no scores, such as `label`.
+    pub fn ignored_columns(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// The number of rows, where the files say it without being read (all but CSV).
+    pub fn rows(&self) -> Option<u64> {
+        self.set.members.iter().try_fold(0_u64, |sum, member| sum.checked_add(member.rows?))
+    }
+
+    /// How many probabilities the latest reading raised to 1e-15 because they were below it, most often zero.
+    pub fn clipped(&self) -> u64 {
+        self.set.clipped.load(Ordering::Relaxed)
+    }
+}
+
+impl Source for Table {
+    type Error = Error;
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<triview::views::Batch, Error>>, Error> {
+        self.set.clipped.store(0, Ordering::Relaxed);
+        Batches::new(Pipeline::new(self.set.clone()), self.set.options.prefetch)
+            .map_err(|source| self.set.members[0].location.unreadable(source))
+    }
+}
+
+/// Copies standard input to a temporary file.
+fn spool(spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
+    let name = PathBuf::from("standard input");
+    let copy = || {
+        let mut file = NamedTempFile::new()?;
+        io::copy(&mut io::stdin().lock(), &mut file)?;
+        Ok(file)
+    };
+    let file = copy().map_err(|source| Error::Read { path: name.clone(), source })?;
+    let path = file.path().to_owned();
+    spooled.push(file);
+    Ok(Location { name, path })
+}
+
+/// Something that appends a file's rows to batches.
+pub(crate) trait Reader: Send {
+    /// Appends rows until the batch is full or the file ends. Says how many; none only at the end.
+    fn fill(&mut self, pending: &mut Pending) -> Result<usize, Error>;
+}
+
+/// What the beginning or end of a file tells.
+#[derive(Debug)]
+pub(crate) struct Inspection<H> {
+    pub(crate) head: H,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Option<u64>,
+    pub(crate) empty: bool,
+}
+
+/// One file of a data set.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) location: Location,
+    pub(crate) selection: Selection,
+    head: Head,
+    rows: Option<u64>,
+    empty: bool,
+}
+
+/// What each format needs to read its rows.
+#[derive(Debug)]
+enum Head {
+    Csv(csv::Header),
+    Parquet(ArrowReaderMetadata),
+    Arrow(SchemaRef),
+    Npy(npy::Header),
+}
+
+impl Member {
+    fn open(location: Location, options: &ReadOptions) -> Result<Self, Error> {
+        let format = Format::detect(&mut location.open()?, &location.name)?;
+        let inspection = match format {
+            Format::Csv => csv::inspect(&location)?.map(Head::Csv),
+            Format::Parquet => parquet::inspect(&location)?.map(Head::Parquet),
+            Format::Arrow => ipc::inspect(&location)?.map(Head::Arrow),
+            Format::Npy => npy::inspect(&location)?.map(Head::Npy),
+        };
+        let Inspection { head, columns, rows, empty } = inspection;
+        let mut selection = select(&location.name, &columns, options)?;
+        if let Some(column) = selection.unmeasured() {
+            let length = match &head {
+                Head::Parquet(head) => parquet::list_length(&location, head, column)?,
+                Head::Arrow(schema) => ipc::list_length(&location, schema, column)?,
+                Head::Csv(_) | Head::Npy(_) => None,
+            };
+            if let Some(k) = length {
+                selection.name_lists(&location.name, k, options)?;
+            }
+        }
+        Ok(Self { location, selection, head, rows, empty })
+    }
+
+    /// Reads the rows from the first on, in chunks that suit batches of `chunk` rows.
+    pub(crate) fn read(&self, chunk: usize, prefetch: bool) -> Result<Box<dyn Reader>, Error> {
+        let (location, selection) = (&self.location, &self.selection);
+        Ok(match &self.head {
+            Head::Csv(header) => Box::new(csv::read(location, header, selection)?),
+            Head::Parquet(head) => parquet::read(location, head, selection, chunk, prefetch)?,
+            Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection)?),
+            Head::Npy(header) => Box::new(npy::read(location, header, selection)?),
+        })
+    }
+}
+
+impl<H> Inspection<H> {
+    fn map<T>(self, make: impl FnOnce(H) -> T) -> Inspection<T> {
+        let Inspection { head, columns, rows, empty } = self;
+        Inspection { head: make(head), columns, rows, empty }
+    }
+}

@@ -1,0 +1,352 @@
+//! Every format, width and layout gives the same scores.
+#![allow(clippy::unwrap_used, reason = "a test that fails by panicking fails")]
+
+mod common;
+
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, LargeListBuilder, ListBuilder};
+use arrow_array::types::Float64Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
+    Int64Array, ListArray, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+};
+use common::*;
+use std::path::Path;
+use std::sync::Arc;
+use triview::views::{Batch, Schema, Source};
+use triview_table::{Input, ReadOptions, Table, write_scores};
+
+/// Scores that every type down to 8-bit integers holds.
+fn value(row: usize, view: usize, class: usize) -> f64 {
+    ((row * 7 + view * 3 + class) % 11) as f64
+}
+
+/// The scores of `n` rows with two classes.
+fn expected(n: usize) -> Vec<Vec<Vec<f64>>> {
+    let view = |row, view| (0..2).map(|class| value(row, view, class)).collect();
+    (0..n).map(|row| (0..3).map(|v| view(row, v)).collect()).collect()
+}
+
+/// Columns `view:class` of `n` rows, each made by `array`.
+fn columns(n: usize, array: impl Fn(Vec<f64>) -> ArrayRef) -> Vec<(&'static str, ArrayRef)> {
+    let names = [["a:x", "a:y"], ["b:x", "b:y"], ["c:x", "c:y"]];
+    let mut columns = Vec::new();
+    for (view, names) in names.iter().enumerate() {
+        for (class, name) in names.iter().enumerate() {
+            columns.push((*name, array((0..n).map(|row| value(row, view, class)).collect())));
+        }
+    }
+    columns
+}
+
+fn doubles(values: Vec<f64>) -> ArrayRef {
+    Arc::new(Float64Array::from(values))
+}
+
+#[test]
+fn written_tables_are_read_back_to_the_last_bit() {
+    let folder = folder();
+    let schema = Schema::new(
+        ["first", "with, comma", "third"].map(str::to_owned).to_vec(),
+        ["0", "a:b", "\"quoted\""].map(str::to_owned).to_vec(),
+    )
+    .unwrap();
+    let scores =
+        |view: usize| (0..60).map(|i| ((i * 37 + view) as f64).sin() * 10_f64.powi(i % 40 - 20)).collect();
+    let batch = Batch::new(20, [scores(0), scores(1), scores(2)]).unwrap();
+    for name in ["t.csv", "t.parquet", "t.arrow", "t.npy"] {
+        let path = folder.path().join(name);
+        let batches = [(batch.clone(), vec![1; 20]), (batch.clone(), vec![2; 20])];
+        assert_eq!(write_scores(&path, &schema, batches.into_iter()).unwrap(), 40, "{name}");
+        let (table, batches) = read(&path).unwrap();
+        let both = [rows(std::slice::from_ref(&batch)), rows(std::slice::from_ref(&batch))].concat();
+        assert_eq!(rows(&batches), both, "{name}");
+        if name == "t.npy" {
+            assert_eq!(table.schema().views(), ["1", "2", "3"]);
+            assert_eq!(table.schema().classes(), ["0", "1", "2"]);
+        } else {
+            assert_eq!(table.schema(), &schema, "{name}");
+            assert_eq!(table.ignored_columns(), ["label"], "{name}");
+        }
+        assert_eq!(table.rows(), if name == "t.csv" { None } else { Some(40) }, "{name}");
+    }
+}
+
+#[test]
+fn every_width_of_number() {
+    let folder = folder();
+    let makers: [(&str, fn(Vec<f64>) -> ArrayRef); 11] = [
+        ("f16", |values| {
+            Arc::new(Float16Array::from_iter_values(values.into_iter().map(half::f16::from_f64)))
+        }),
+        ("f32", |values| Arc::new(Float32Array::from_iter_values(values.into_iter().map(|v| v as f32)))),
+        ("f64", doubles),
+        ("i8", |values| Arc::new(Int8Array::from_iter_values(values.into_iter().map(|v| v as i8)))),
+        ("i16", |values| Arc::new(Int16Array::from_iter_values(values.into_iter().map(|v| v as i16)))),
+        ("i32", |values| Arc::new(Int32Array::from_iter_values(values.into_iter().map(|v| v as i32)))),
+        ("i64", |values| Arc::new(Int64Array::from_iter_values(values.into_iter().map(|v| v as i64)))),
+        ("u8", |values| Arc::new(UInt8Array::from_iter_values(values.into_iter().map(|v| v as u8)))),
+        ("u16", |values| Arc::new(UInt16Array::from_iter_values(values.into_iter().map(|v| v as u16)))),
+        ("u32", |values| Arc::new(UInt32Array::from_iter_values(values.into_iter().map(|v| v as u32)))),
+        ("u64", |values| Arc::new(UInt64Array::from_iter_values(values.into_iter().map(|v| v as u64)))),
+    ];
+    for (name, array) in makers {
+        let batch = [record_batch(columns(50, array))];
+        for path in [
+            put_parquet(&folder, "t.parquet", &batch, 13),
+            put_arrow(&folder, "t.arrow", &batch),
+            put_stream(&folder, "t.arrows", &batch),
+        ] {
+            assert_eq!(rows(&read(&path).unwrap().1), expected(50), "{name} in {}", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_list() {
+    let folder = folder();
+    let n = 40;
+    let list = |view: usize| -> ArrayRef {
+        let rows = (0..n).map(|row| Some([value(row, view, 0), value(row, view, 1)].map(Some)));
+        Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(rows))
+    };
+    let large = |view: usize| -> ArrayRef {
+        let mut builder = LargeListBuilder::new(Float32Builder::new());
+        for row in 0..n {
+            builder.append_value([0, 1].map(|class| Some(value(row, view, class) as f32)));
+        }
+        Arc::new(builder.finish())
+    };
+    let fixed = |view: usize| -> ArrayRef {
+        let mut builder = FixedSizeListBuilder::new(Float32Builder::new(), 2);
+        for row in 0..n {
+            builder.values().append_slice(&[0, 1].map(|class| value(row, view, class) as f32));
+            builder.append(true);
+        }
+        Arc::new(builder.finish())
+    };
+    let kinds: [(&str, &dyn Fn(usize) -> ArrayRef); 3] =
+        [("list", &list), ("large", &large), ("fixed", &fixed)];
+    for (name, list) in kinds {
+        let text: ArrayRef = Arc::new(StringArray::from(vec!["t"; n]));
+        let whole = record_batch(vec![("a", list(0)), ("label", text), ("b", list(1)), ("c", list(2))]);
+        // Slices do not begin at the first item.
+        let parts = [whole.slice(0, 11), whole.slice(11, 0), whole.slice(11, n - 11)];
+        for path in [
+            put_parquet(&folder, "t.parquet", &parts, 7),
+            put_arrow(&folder, "t.arrow", &parts),
+            put_stream(&folder, "t.arrows", &parts),
+        ] {
+            let (table, batches) = read(&path).unwrap();
+            assert_eq!(rows(&batches), expected(n), "{name} in {}", path.display());
+            assert_eq!(table.schema().classes(), ["0", "1"]);
+            assert_eq!(table.ignored_columns(), ["label"]);
+            let names = ReadOptions { classes: Some(vec!["no".into(), "yes".into()]), ..Default::default() };
+            let (table, batches) = read_with(&[&path], &names).unwrap();
+            assert_eq!(table.schema().classes(), ["no", "yes"]);
+            assert_eq!(rows(&batches), expected(n));
+        }
+    }
+}
+
+#[test]
+fn every_kind_of_array() {
+    let folder = folder();
+    let n = 30;
+    let c_order: Vec<f64> = expected(n).concat().concat();
+    let fortran: Vec<f64> =
+        (0..2).flat_map(|c| (0..3).flat_map(move |v| (0..n).map(move |row| value(row, v, c)))).collect();
+    macro_rules! bytes {
+        ($values:expr, $type:ty, $to:ident) => {
+            $values.iter().flat_map(|value| (*value as $type).$to()).collect::<Vec<u8>>()
+        };
+    }
+    for (values, order) in [(&c_order, false), (&fortran, true)] {
+        let halves: Vec<u8> = values.iter().flat_map(|v| half::f16::from_f64(*v).to_le_bytes()).collect();
+        let cases = [
+            ("'<f8'", bytes!(values, f64, to_le_bytes)),
+            ("'>f8'", bytes!(values, f64, to_be_bytes)),
+            ("'<f4'", bytes!(values, f32, to_le_bytes)),
+            ("'>f4'", bytes!(values, f32, to_be_bytes)),
+            ("'<f2'", halves),
+            ("'|i1'", bytes!(values, i8, to_le_bytes)),
+            ("'>i2'", bytes!(values, i16, to_be_bytes)),
+            ("'<i4'", bytes!(values, i32, to_le_bytes)),
+            ("'<i8'", bytes!(values, i64, to_le_bytes)),
+            ("'|u1'", bytes!(values, u8, to_le_bytes)),
+            ("'<u2'", bytes!(values, u16, to_le_bytes)),
+            ("'>u4'", bytes!(values, u32, to_be_bytes)),
+            ("'<u8'", bytes!(values, u64, to_le_bytes)),
+        ];
+        for (version, (descr, data)) in (1..=3).cycle().zip(cases) {
+            let path = put(&folder, "t.npy", npy(version, descr, order, "(30, 3, 2)", &data));
+            assert_eq!(rows(&read(&path).unwrap().1), expected(n), "{descr}, fortran {order}");
+        }
+    }
+}
+
+#[test]
+fn views_of_an_array_can_be_chosen() {
+    let folder = folder();
+    let data: Vec<u8> = (0..4 * 5 * 2).collect();
+    let path = put(&folder, "t.npy", npy(1, "'|u1'", false, "(4, 5, 2)", &data));
+    let options =
+        ReadOptions { views: Some(["5", "1", "2"].map(str::to_owned).to_vec()), ..Default::default() };
+    let (table, batches) = read_with(&[&path], &options).unwrap();
+    assert_eq!(rows(&batches)[1], [[18.0, 19.0], [10.0, 11.0], [12.0, 13.0]]);
+    assert_eq!(table.schema().views(), ["5", "1", "2"]);
+    assert_eq!(table.ignored_columns(), ["3", "4"]);
+}
+
+#[test]
+fn csv_as_it_is_found_in_the_wild() {
+    let folder = folder();
+    let text = "\u{feff}\"a:cat\",a:dog,b:cat,note,b:dog,c:cat,c:dog\r\n\
+                1,2.5, 3 ,\"text, with\r\n\"\"quotes\"\"\",-4e0,\"5\",+6\r\n\
+                .5,1.,1E-3,,0,-0.0,7\r\n\r\n";
+    let (table, batches) = read(&put(&folder, "t.csv", text)).unwrap();
+    let expected = [[[1.0, 2.5], [3.0, -4.0], [5.0, 6.0]], [[0.5, 1.0], [0.001, 0.0], [-0.0, 7.0]]]
+        .map(|row| row.map(Vec::from));
+    assert_eq!(rows(&batches), expected.map(Vec::from));
+    assert_eq!(table.ignored_columns(), ["note"]);
+}
+
+#[test]
+fn columns_may_stand_in_any_order() {
+    let folder = folder();
+    let text = "c:dog,a:dog,id,b:cat,a:cat,c:cat,b:dog\n6,2,0,3,1,5,4\n";
+    let path = put(&folder, "t.csv", text);
+    let (table, batches) = read(&path).unwrap();
+    assert_eq!(table.schema().views(), ["c", "a", "b"]);
+    assert_eq!(table.schema().classes(), ["dog", "cat"]);
+    assert_eq!(rows(&batches), [[[6.0, 5.0], [2.0, 1.0], [4.0, 3.0]].map(Vec::from)]);
+
+    let options = ReadOptions {
+        views: Some(["a", "b", "c"].map(str::to_owned).to_vec()),
+        classes: Some(["cat", "dog"].map(str::to_owned).to_vec()),
+        ..Default::default()
+    };
+    let (_, batches) = read_with(&[&path], &options).unwrap();
+    assert_eq!(rows(&batches), [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]].map(Vec::from)]);
+}
+
+#[test]
+fn files_of_all_formats_make_one_data_set() {
+    let folder = folder();
+    let shuffled = {
+        let mut columns = columns(9, doubles);
+        columns.reverse();
+        put_parquet(&folder, "b.parquet", &[record_batch(columns)], 4)
+    };
+    let csv = {
+        let mut text = String::from("a:x,a:y,b:x,b:y,c:x,c:y\n");
+        for row in expected(5) {
+            let fields: Vec<String> = row.concat().iter().map(f64::to_string).collect();
+            text.push_str(&(fields.join(",") + "\n"));
+        }
+        put(&folder, "a.csv", text)
+    };
+    let header_only = put(&folder, "none.csv", "a:x,a:y,b:x,b:y,c:x,c:y\n");
+    let arrow = put_arrow(&folder, "c.arrow", &[record_batch(columns(3, doubles))]);
+    let paths: [&Path; 4] = [&csv, &header_only, &shuffled, &arrow];
+    let (table, batches) = read_with(&paths, &ReadOptions::default()).unwrap();
+    assert_eq!(batches.len(), 1, "small files share a batch");
+    assert_eq!(rows(&batches), [expected(5), expected(9), expected(3)].concat());
+    assert_eq!(table.rows(), None);
+    let (table, _) = read_with(&paths[2..], &ReadOptions::default()).unwrap();
+    assert_eq!(table.rows(), Some(12));
+}
+
+#[test]
+fn batches_are_alike_in_every_reading_and_with_prefetch() {
+    let folder = folder();
+    let n = 40_000;
+    let batch = record_batch(columns(n, doubles));
+    let small: Vec<_> = (0..n).step_by(999).map(|at| batch.slice(at, 999.min(n - at))).collect();
+    for path in [
+        put_parquet(&folder, "t.parquet", std::slice::from_ref(&batch), 15_000),
+        put_arrow(&folder, "t.arrow", std::slice::from_ref(&batch)),
+        put_stream(&folder, "t.arrows", &small),
+    ] {
+        let (table, once) = read(&path).unwrap();
+        assert_eq!(once.iter().map(Batch::rows).collect::<Vec<_>>(), [16_384, 16_384, 7_232]);
+        let again: Vec<Batch> = table.batches().unwrap().map(Result::unwrap).collect();
+        assert_eq!(once, again);
+        let options = ReadOptions { prefetch: true, ..Default::default() };
+        assert_eq!(read_with(&[&path], &options).unwrap().1, once);
+        assert_eq!(rows(&once), expected(n));
+        // A reading that is given up ends its threads.
+        let table = Table::open(&[path], &options).unwrap();
+        assert_eq!(table.batches().unwrap().next().unwrap().unwrap(), once[0]);
+    }
+}
+
+#[test]
+fn many_classes_make_shorter_batches() {
+    let folder = folder();
+    let (n, k) = (300, 5000);
+    let path = put(&folder, "t.npy", npy(1, "'|u1'", false, "(300, 3, 5000)", &vec![1; n * 3 * k]));
+    let (_, batches) = read(&path).unwrap();
+    assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [209, 91]);
+    assert!(batches.iter().all(|batch| (0..3).all(|v| batch.view(v).iter().all(|score| *score == 1.0))));
+}
+
+#[test]
+fn probabilities_become_logs_and_zeros_are_counted() {
+    let folder = folder();
+    let path = put(&folder, "t.csv", csv(&["0.5,0.5,1,0,0.25,0.75", "0,1,1,0,0.5,0.5"]));
+    let options = ReadOptions { input: Input::Probability, ..Default::default() };
+    let (table, batches) = read_with(&[&path], &options).unwrap();
+    let rows = rows(&batches);
+    assert_eq!(rows[0][0], [0.5_f64.ln(), 0.5_f64.ln()]);
+    assert_eq!(rows[1][1], [0.0, 1e-15_f64.ln()]);
+    assert_eq!(table.clipped(), 3);
+    assert_eq!(table.batches().unwrap().count(), 1);
+    assert_eq!(table.clipped(), 3, "a second reading does not count twice");
+}
+
+#[test]
+fn clusters_have_the_same_keys_in_every_format() {
+    let folder = folder();
+    let options = ReadOptions { cluster: Some("day".into()), ..Default::default() };
+    let keys = |path: &Path| {
+        let (table, batches) = read_with(&[path], &options).unwrap();
+        assert!(table.ignored_columns().is_empty());
+        batches[0].clusters().unwrap().to_vec()
+    };
+    let days = ["mon", "tue", "mon"];
+    let text = "day,a:x,a:y,b:x,b:y,c:x,c:y\nmon,1,2,3,4,5,6\ntue,1,2,3,4,5,6\nmon,1,2,3,4,5,6\n";
+    let csv = keys(&put(&folder, "t.csv", text));
+    assert_eq!(csv[0], csv[2]);
+    assert_ne!(csv[0], csv[1]);
+    let strings: ArrayRef = Arc::new(StringArray::from(days.to_vec()));
+    let dictionary: ArrayRef =
+        Arc::new(days.into_iter().collect::<DictionaryArray<arrow_array::types::Int32Type>>());
+    for column in [strings, dictionary] {
+        let mut columns = columns(3, doubles);
+        columns.push(("day", column));
+        let batch = [record_batch(columns)];
+        assert_eq!(keys(&put_parquet(&folder, "t.parquet", &batch, 2)), csv);
+        assert_eq!(keys(&put_arrow(&folder, "t.arrow", &batch)), csv);
+    }
+    let numbers = keys(&put(&folder, "n.csv", text.replace("mon", "1").replace("tue", "-20")));
+    let mut columns = columns(3, doubles);
+    columns.push(("day", Arc::new(Int32Array::from(vec![1, -20, 1]))));
+    assert_eq!(keys(&put_parquet(&folder, "n.parquet", &[record_batch(columns)], 2)), numbers);
+}
+
+#[test]
+fn compressed_arrow_files() {
+    use arrow_ipc::CompressionType;
+    use arrow_ipc::writer::{FileWriter, IpcWriteOptions};
+    let folder = folder();
+    for compression in [CompressionType::LZ4_FRAME, CompressionType::ZSTD] {
+        let batch = record_batch(columns(5000, doubles));
+        let path = folder.path().join("t.feather");
+        let options = IpcWriteOptions::default().try_with_compression(Some(compression)).unwrap();
+        let file = std::fs::File::create(&path).unwrap();
+        let mut writer = FileWriter::try_new_with_options(file, &batch.schema(), options).unwrap();
+        writer.write(&batch).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(rows(&read(&path).unwrap().1), expected(5000));
+    }
+}
