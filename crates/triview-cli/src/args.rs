@@ -154,10 +154,12 @@ pub(crate) struct SimulateArgs {
 
 /// `triview demo`.
 #[derive(Debug, Args)]
-#[command(long_about = "Watch it work: train on digits, shift them, compare the estimate with the truth.\n\n\
+#[command(
+    long_about = "Watch it work: train on digits, shift them, compare the estimate with the truth.\n\n\
     Trains a logistic model on composites of handwritten digits, then darkens their rims more and more. At each \
     step it shows the true risk, which takes labels, beside three numbers that take none: the estimate, the \
-    risk measured before the shift, and the model's own entropy. Draws the four curves as an SVG.")]
+    risk measured before the shift, and the model's own entropy. Draws the four curves as an SVG."
+)]
 #[command(after_long_help = "Example:\n  triview demo --svg digits.svg")]
 pub(crate) struct DemoArgs {
     /// Where to draw the four curves
@@ -196,7 +198,7 @@ impl TableArgs {
                 Some(InputKind::Score) | None => Input::Score,
             },
             cluster: self.cluster.clone(),
-            ..ReadOptions::default()
+            prefetch: rayon::current_num_threads() > 1,
         }
     }
 }

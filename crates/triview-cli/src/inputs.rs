@@ -2,8 +2,9 @@
 
 use crate::args::{MethodArgs, TableArgs};
 use crate::printer::{WIDTH, names};
-use crate::progress::note;
+use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
+use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
 use triview::moments::Moments;
 use triview_table::{Table, state};
@@ -16,7 +17,7 @@ pub(crate) enum Inputs {
     /// Score tables that make one data set.
     Tables(Table),
     /// States, merged.
-    States(Moments),
+    States(Box<Moments>),
 }
 
 impl Inputs {
@@ -25,8 +26,10 @@ impl Inputs {
     /// # Errors
     /// For tables among states, options that a state has already answered, and whatever cannot be read.
     pub(crate) fn open(paths: &[PathBuf], table: &TableArgs, method: &MethodArgs) -> Result<Self> {
-        let (states, tables): (Vec<&Path>, Vec<&Path>) =
-            paths.iter().map(PathBuf::as_path).partition(|path| path != Path::new(STDIN) && state::is_state(path));
+        let (states, tables): (Vec<&Path>, Vec<&Path>) = paths
+            .iter()
+            .map(PathBuf::as_path)
+            .partition(|path| *path != Path::new(STDIN) && state::is_state(path));
         match (states.first(), tables.first()) {
             (Some(state), Some(table)) => bail!(
                 "`{}` is a state and `{}` is not: estimate from tables or from states, or turn the tables into \
@@ -37,7 +40,7 @@ impl Inputs {
             ),
             (Some(_), None) => {
                 refuse_options(table, method)?;
-                Ok(Self::States(merge(&states)?))
+                Ok(Self::States(Box::new(merge(&states)?)))
             }
             _ => Ok(Self::Tables(open_tables(paths, table)?)),
         }
@@ -49,11 +52,17 @@ pub(crate) fn open_tables(paths: &[PathBuf], table: &TableArgs) -> Result<Table>
     Ok(Table::open(paths, &table.read_options())?)
 }
 
-/// Says which columns are not used, on standard error.
-pub(crate) fn note_ignored(table: &Table, quiet: bool) {
+/// Says what of a table that has been read was left out or changed.
+pub(crate) fn note_changes(table: &Table, progress: &Progress) {
     let ignored = table.ignored_columns();
-    if !quiet && !ignored.is_empty() {
-        note(&format!("note: ignoring {}", names(ignored, WIDTH)));
+    if !ignored.is_empty() {
+        progress.note(&format!("columns not used: {}", names(ignored, WIDTH - 24)));
+    }
+    if table.clipped() > 0 {
+        progress.note(&format!(
+            "{} probabilities were so small that 1e-15 was taken",
+            HumanCount(table.clipped())
+        ));
     }
 }
 
@@ -64,7 +73,7 @@ fn merge(paths: &[&Path]) -> Result<Moments> {
         let next = state::read(path)?;
         merged = Some(match merged {
             None => next,
-            Some(sum) => sum.merge(next).with_context(|| format!("`{}`", path.display()))?,
+            Some(sum) => sum.merge(&next).with_context(|| format!("`{}`", path.display()))?,
         });
     }
     merged.context("no state is given")

@@ -181,7 +181,8 @@ mod tests {
     fn objects_in_arrays_stay_in_their_line() {
         let rows = serde_json::json!({ "rows": [{ "a": 1, "b": [] }, { "a": 2, "b": [3, 4] }], "none": {} });
         let text = to_text(&rows).expect("serialisable");
-        let expected = "{\n  \"none\": {},\n  \"rows\": [{\"a\": 1, \"b\": []}, {\"a\": 2, \"b\": [3, 4]}]\n}\n";
+        let expected =
+            "{\n  \"none\": {},\n  \"rows\": [{\"a\": 1, \"b\": []}, {\"a\": 2, \"b\": [3, 4]}]\n}\n";
         assert_eq!(text, expected);
         assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), rows);
     }

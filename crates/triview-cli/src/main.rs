@@ -29,7 +29,7 @@ fn main() -> ExitCode {
     match run(&cli).and_then(|answer| answer.print()) {
         Ok(code) => code,
         Err(error) => {
-            progress::note(&answer::in_words(&error));
+            progress::say(&answer::in_words(&error));
             answer::CANNOT_ANSWER.into()
         }
     }

@@ -16,9 +16,9 @@ const LARGEST: usize = 10;
 /// So many of the rarest classes are shown where not all are.
 const SMALLEST: usize = 5;
 /// Room for the name of a class.
-const CLASS_WIDTH: usize = 18;
+const CLASS_WIDTH: usize = 16;
 /// Room for the name of a view above a column of numbers.
-const VIEW_WIDTH: usize = 10;
+const VIEW_WIDTH: usize = 9;
 
 /// The whole answer: warnings, the risk, what it is the risk of, and how well it could be known.
 pub(crate) fn estimate(estimate: &Estimate) -> String {
@@ -82,7 +82,8 @@ fn classes(estimate: &Estimate) -> String {
     }
     cells.push(numbers(&|j| total(j, j)));
     cells.push(rivals.iter().map(class).collect());
-    let leads: Vec<f64> = shown.iter().zip(&rivals).map(|(&j, &rival)| total(j, j) - total(rival, j)).collect();
+    let leads: Vec<f64> =
+        shown.iter().zip(&rivals).map(|(&j, &rival)| total(j, j) - total(rival, j)).collect();
     cells.push(column(&leads));
 
     let mut header = vec!["class".to_owned(), "prior".to_owned()];
@@ -97,9 +98,10 @@ fn classes(estimate: &Estimate) -> String {
         rows.insert(LARGEST + 1, vec!["…".to_owned()]);
     }
 
-    let mut text = "conditional risk: the mean score E[f(x, j) | y = j] of each class j on its own rows, by view;\n\
+    let mut text =
+        "conditional risk: the mean score E[f(x, j) | y = j] of each class j on its own rows, by view;\n\
         its nearest rival there and its lead over it\n\n"
-        .to_owned();
+            .to_owned();
     text += &aligned(&align, rows);
     if shown.len() < k {
         text += &format!("\n\n{} of {k} classes left out here; --json has them all", k - shown.len());
@@ -215,11 +217,14 @@ pub(crate) mod tests {
     fn what_is_not_to_be_trusted_says_so_first() {
         let mut degenerate = estimate(2);
         degenerate.fit.status = Status::Degenerate;
-        degenerate.alarms = vec!["class `class 1` has no rows".into(), "risk below the smallest possible loss".into()];
+        degenerate.alarms =
+            vec!["class `class 1` has no rows".into(), "risk below the smallest possible loss".into()];
         insta::assert_snapshot!(super::estimate(&degenerate));
         let mut caution = estimate(2);
         caution.fit.status = Status::IterationLimit;
-        assert!(super::estimate(&caution).starts_with("caution: the fit stopped before it converged\n\nrisk"));
+        assert!(
+            super::estimate(&caution).starts_with("caution: the fit stopped before it converged\n\nrisk")
+        );
     }
 
     #[test]
@@ -228,6 +233,7 @@ pub(crate) mod tests {
             let mut wild = estimate(k);
             wild.views = vec!["v".repeat(300), "視".repeat(300), "a\tb\n".repeat(50)];
             wild.classes = (0..k).map(|class| format!("{class}{}", "級\u{7}x".repeat(90))).collect();
+            wild.class_prior.iter_mut().for_each(|p| *p *= 1e-9);
             wild.conditional_risk[0].iter_mut().flatten().for_each(|cell| *cell *= -1.234_567e13);
             wild.conditioning.tau = 1e300;
             wild.rows = u64::MAX;

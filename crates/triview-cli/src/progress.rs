@@ -14,6 +14,7 @@ const TICK: Duration = Duration::from_millis(100);
 /// A line of progress, cleared when it is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
+    quiet: bool,
     /// Hanging up tells the thread that waits to show the line that it need not.
     _waiting: Option<Sender<()>>,
 }
@@ -29,7 +30,7 @@ impl Progress {
             std::thread::spawn(move || show_later(&bar, &receiver));
             sender
         });
-        Self { bar, _waiting: waiting }
+        Self { bar, quiet, _waiting: waiting }
     }
 
     /// The same source, whose rows are counted as they are read.
@@ -65,6 +66,13 @@ impl Progress {
         self.bar.set_message(doing);
         self.bar.set_style(style("{spinner} {msg} {elapsed}"));
     }
+
+    /// A line for the person at the terminal, above the progress; nothing when quiet.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| say(&format!("note: {text}")));
+        }
+    }
 }
 
 impl Drop for Progress {
@@ -73,8 +81,8 @@ impl Drop for Progress {
     }
 }
 
-/// A line for the person at the terminal, above the progress; a closed standard error is no error.
-pub(crate) fn note(text: &str) {
+/// A line on standard error; when nobody listens there, that is no error.
+pub(crate) fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 

@@ -6,7 +6,7 @@ use crate::chart::{Chart, Series};
 use crate::digits;
 use crate::json;
 use crate::output;
-use crate::printer::{Align, aligned, plain, with_error, wrapped, WIDTH};
+use crate::printer::{Align, WIDTH, aligned, plain, with_error, wrapped};
 use crate::progress::Progress;
 use anyhow::Result;
 use rayon::prelude::*;

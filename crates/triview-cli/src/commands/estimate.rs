@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::{EstimateArgs, Global};
-use crate::inputs::{Inputs, note_ignored};
+use crate::inputs::{Inputs, note_changes};
 use crate::json::{self, EstimateObject};
 use crate::output;
 use crate::printer;
@@ -19,27 +19,21 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     }
     let inputs = Inputs::open(&args.inputs, &args.table, &args.method)?;
     let progress = Progress::new(global.quiet);
-    let (estimate, posterior) = match inputs {
-        Inputs::States(moments) => {
-            progress.spin("fitting");
-            let estimate = estimator.solve(&moments)?;
-            let posterior = args.save_posterior.as_ref().map(|_| estimator.posterior(&moments)).transpose()?;
-            (estimate, posterior)
-        }
+    let moments = match inputs {
+        Inputs::States(moments) => *moments,
         Inputs::Tables(table) => {
-            note_ignored(&table, global.quiet);
             let source = progress.watch(&table, table.rows());
-            let header = estimator.look(&source)?;
-            let moments = estimator.moments(&source, &header)?;
-            let estimate = estimator.solve(&moments)?;
-            let posterior = args.save_posterior.as_ref().map(|_| estimator.posterior(&moments)).transpose()?;
-            (estimate, posterior)
+            let moments = estimator.moments(&source, &estimator.look(&source)?)?;
+            note_changes(&table, &progress);
+            moments
         }
     };
-    drop(progress);
-    if let (Some(path), Some(posterior)) = (&args.save_posterior, &posterior) {
-        state::write_header(path, posterior)?;
+    progress.spin("fitting");
+    let estimate = estimator.solve(&moments)?;
+    if let Some(path) = &args.save_posterior {
+        state::write_header(path, &estimator.posterior(&moments)?)?;
     }
+    drop(progress);
     let text = if args.json {
         json::to_text(&EstimateObject::new(&estimate))?
     } else {

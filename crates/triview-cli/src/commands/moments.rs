@@ -2,9 +2,9 @@
 
 use crate::answer::Answer;
 use crate::args::{Global, MomentsArgs};
-use crate::inputs::{note_ignored, open_tables};
+use crate::inputs::{note_changes, open_tables};
 use crate::output;
-use crate::progress::{Progress, note};
+use crate::progress::Progress;
 use anyhow::Result;
 use indicatif::HumanCount;
 use triview_table::state;
@@ -19,7 +19,6 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
         (None, None) => None,
     };
     let table = open_tables(&args.inputs, &args.table)?;
-    note_ignored(&table, global.quiet);
     let progress = Progress::new(global.quiet);
     let source = progress.watch(&table, table.rows());
     let header = match given {
@@ -27,10 +26,8 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
         None => estimator.look(&source)?,
     };
     let moments = estimator.moments(&source, &header)?;
-    drop(progress);
     state::write(&args.output, &moments)?;
-    if !global.quiet {
-        note(&format!("note: {} rows in `{}`", HumanCount(moments.rows()), args.output.display()));
-    }
+    note_changes(&table, &progress);
+    progress.note(&format!("{} rows in `{}`", HumanCount(moments.rows()), args.output.display()));
     Ok(Answer::new(String::new()))
 }

@@ -5,7 +5,7 @@ use crate::args::{Global, SimulateArgs};
 use crate::json::{self, ByName};
 use crate::output;
 use crate::printer::with_error;
-use crate::progress::{Progress, note};
+use crate::progress::Progress;
 use crate::truth::Truth;
 use anyhow::Result;
 use indicatif::HumanCount;
@@ -40,18 +40,15 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         progress.advance(batch.rows());
     });
     write_scores(&args.output, population.schema(), batches)?;
-    drop(progress);
 
     output::write_text(&truth_path, &truth_text(&truth, &population, preset, &setting, global.seed)?)?;
-    if !global.quiet {
-        note(&format!(
-            "note: {} rows in `{}`; their true risk, {}, is in `{}`",
-            HumanCount(args.rows),
-            args.output.display(),
-            with_error(truth.risk(), truth.standard_error()),
-            truth_path.display()
-        ));
-    }
+    progress.note(&format!(
+        "{} rows in `{}`; their true risk, {}, is in `{}`",
+        HumanCount(args.rows),
+        args.output.display(),
+        with_error(truth.risk(), truth.standard_error()),
+        truth_path.display()
+    ));
     Ok(Answer::new(String::new()))
 }
 

@@ -2,6 +2,8 @@
 
 /// More decimals than this say nothing to a reader.
 const MOST_DECIMALS: usize = 8;
+/// The same for the numbers of a column, which have to leave room for others.
+const COLUMN_DECIMALS: usize = 5;
 /// From here on a number is written with an exponent.
 const EXPONENT_FROM: f64 = 1e7;
 
@@ -31,7 +33,7 @@ pub(crate) fn column(values: &[f64]) -> Vec<String> {
     let largest = values.iter().filter(|value| value.is_finite()).fold(0.0, |most: f64, v| most.max(v.abs()));
     let decimals = match largest {
         0.0 => 3,
-        _ if largest < 1.0 => decimals_for(largest, 3),
+        _ if largest < 1.0 => decimals_for(largest, 3).min(COLUMN_DECIMALS),
         _ => decimals_for(largest, 4),
     };
     values.iter().map(|&value| fixed(value, decimals)).collect()
