@@ -19,7 +19,7 @@ use arrow_ipc::{Endianness, Message, MessageHeader, root_as_message};
 use arrow_schema::SchemaRef;
 use std::collections::HashMap;
 use std::fs::File;
-use std::io::{BufReader, Read, Seek, SeekFrom};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::sync::Arc;
 
 /// The most that one compressed buffer may unpack to: 128 million float64 in one record batch.
@@ -201,7 +201,23 @@ impl Messages {
             (0, length)
         };
         file.seek(SeekFrom::Start(start)).map_err(unreadable)?;
-        Ok(Self { location: location.clone(), input: BufReader::new(file), left: end - start })
+        let mut messages =
+            Self { location: location.clone(), input: BufReader::new(file), left: end - start };
+        if start > 0 {
+            messages.skip_padding()?;
+        }
+        Ok(messages)
+    }
+
+    /// Passes over the zeros between a file's magic and its stream: writers align to 8 bytes or to 64.
+    fn skip_padding(&mut self) -> Result<(), Error> {
+        loop {
+            let bytes = self.input.fill_buf().map_err(|source| self.location.unreadable(source))?;
+            if self.left < 8 || bytes.get(..8) != Some(&[0; 8]) {
+                return Ok(());
+            }
+            self.skip(8)?;
+        }
     }
 
     /// The first message.

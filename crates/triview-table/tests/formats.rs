@@ -3,7 +3,7 @@
 
 mod common;
 
-use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, LargeListBuilder, ListBuilder};
+use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, LargeListBuilder};
 use arrow_array::types::Float64Type;
 use arrow_array::{
     ArrayRef, DictionaryArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
@@ -50,8 +50,9 @@ fn written_tables_are_read_back_to_the_last_bit() {
         ["0", "a:b", "\"quoted\""].map(str::to_owned).to_vec(),
     )
     .unwrap();
-    let scores =
-        |view: usize| (0..60).map(|i| ((i * 37 + view) as f64).sin() * 10_f64.powi(i % 40 - 20)).collect();
+    let scores = |view: usize| {
+        (0..60_usize).map(|i| ((i * 37 + view) as f64).sin() * 10_f64.powi(i as i32 % 40 - 20)).collect()
+    };
     let batch = Batch::new(20, [scores(0), scores(1), scores(2)]).unwrap();
     for name in ["t.csv", "t.parquet", "t.arrow", "t.npy"] {
         let path = folder.path().join(name);

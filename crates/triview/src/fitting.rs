@@ -88,13 +88,15 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let n = rows.rows();
     let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(n, rows.view(v), RIDGES))?;
     let functions = evaluate(rows, &bases);
-    let second: Vec<Vec<f64>> = functions.iter().map(|phi| second_moment(n, phi)).collect();
     let start = |labels: [&[f64]; VIEWS]| -> Result<([Vec<f64>; VIEWS], Vec<f64>)> {
         let mut prior = vec![0.0; rows.k()];
         let weights = try_views(|v| {
-            let (of_view, means) = class_means(n, &functions[v], labels[v]);
+            let linear = &functions[v][..n * bases[v].linear()];
+            let (of_view, means) = class_means(n, linear, labels[v]);
             prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
-            discriminant(&of_view, &second[v], &means)
+            let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
+            let (from, to) = (bases[v].linear() + 1, bases[v].len(rows.k()) + 1);
+            Ok(weights.chunks_exact(from).flat_map(|row| { let mut row = row.to_vec(); row.resize(to, 0.0); row }).collect())
         })?;
         Ok((weights, prior))
     };
@@ -104,6 +106,7 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let starts = [start([&own, &own, &own])?, start(std::array::from_fn(|v| surrogates[v].as_slice()))?];
     let ends = starts.map(|(weights, prior)| sieve.maximise(sieve.pack(&weights, &prior), SIEVE_ITERATIONS));
     let [own, first] = ends;
+    if std::env::var("DBG").is_ok() { eprintln!("own {} first {}", own.1, first.1); }
     let best = if own.1 <= first.1 { own.0 } else { first.0 };
     let (views, prior) = sieve.unpack(&best, bases);
     Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views })

@@ -4,8 +4,9 @@ use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::moments::Moments;
-use crate::refinement::refit;
+use crate::refinement::{Distance, refit};
 use crate::risk::risk;
+use crate::solution::Problem;
 use crate::surrogate::Kind;
 use rayon::prelude::*;
 
@@ -18,6 +19,8 @@ use rayon::prelude::*;
 pub(crate) fn jackknife(
     loss: &dyn Loss,
     moments: &Moments,
+    problem: &Problem<'_>,
+    distance: Distance,
     whitening: &Whitening,
     mixture: &Mixture,
     whole: [f64; 2],
@@ -30,7 +33,7 @@ pub(crate) fn jackknife(
         .par_iter()
         .map(|block| {
             let left: Vec<f64> = total.iter().zip(*block).map(|(total, block)| total - block).collect();
-            let refitted = refit(&whitening.apply(layout, &left), mixture);
+            let refitted = refit(&problem.objective(distance, &left), mixture);
             let mut risks = [0.0; 2];
             for (value, kind) in risks.iter_mut().zip(Kind::ALL) {
                 *value = risk(loss, kind, whitening, &refitted, layout, &left)?.value;

@@ -10,19 +10,19 @@ use triview::views::{Batch, Source};
 use triview_table::{Error, ReadOptions, Table};
 
 /// A folder that goes away with the test.
-pub fn folder() -> TempDir {
+pub(crate) fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
 /// Writes some bytes.
-pub fn put(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
+pub(crate) fn put(folder: &TempDir, name: &str, bytes: impl AsRef<[u8]>) -> PathBuf {
     let path = folder.path().join(name);
     std::fs::write(&path, bytes).unwrap();
     path
 }
 
 /// A table of three views and two classes with these rows, each as CSV fields.
-pub fn csv(rows: &[&str]) -> String {
+pub(crate) fn csv(rows: &[&str]) -> String {
     let mut text = String::from("a:cat,a:dog,b:cat,b:dog,c:cat,c:dog\n");
     for row in rows {
         text.push_str(row);
@@ -32,7 +32,7 @@ pub fn csv(rows: &[&str]) -> String {
 }
 
 /// Opens files with these options and reads all rows.
-pub fn read_with(paths: &[&Path], options: &ReadOptions) -> Result<(Table, Vec<Batch>), Error> {
+pub(crate) fn read_with(paths: &[&Path], options: &ReadOptions) -> Result<(Table, Vec<Batch>), Error> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
     let table = Table::open(&paths, options)?;
     let batches = table.batches()?.collect::<Result<Vec<Batch>, Error>>()?;
@@ -40,12 +40,12 @@ pub fn read_with(paths: &[&Path], options: &ReadOptions) -> Result<(Table, Vec<B
 }
 
 /// Opens a file and reads all rows.
-pub fn read(path: &Path) -> Result<(Table, Vec<Batch>), Error> {
+pub(crate) fn read(path: &Path) -> Result<(Table, Vec<Batch>), Error> {
     read_with(&[path], &ReadOptions::default())
 }
 
 /// All rows of some batches: `rows[row][view][class]`.
-pub fn rows(batches: &[Batch]) -> Vec<Vec<Vec<f64>>> {
+pub(crate) fn rows(batches: &[Batch]) -> Vec<Vec<Vec<f64>>> {
     let mut rows = Vec::new();
     for batch in batches {
         for row in 0..batch.rows() {
@@ -57,12 +57,12 @@ pub fn rows(batches: &[Batch]) -> Vec<Vec<Vec<f64>>> {
 }
 
 /// Arrays with their names as a record batch.
-pub fn record_batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
+pub(crate) fn record_batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }
 
 /// Writes record batches as Parquet, in row groups of at most `group` rows.
-pub fn put_parquet(folder: &TempDir, name: &str, batches: &[RecordBatch], group: usize) -> PathBuf {
+pub(crate) fn put_parquet(folder: &TempDir, name: &str, batches: &[RecordBatch], group: usize) -> PathBuf {
     use parquet::file::properties::WriterProperties;
     let path = folder.path().join(name);
     let properties = WriterProperties::builder().set_max_row_group_row_count(Some(group)).build();
@@ -77,7 +77,7 @@ pub fn put_parquet(folder: &TempDir, name: &str, batches: &[RecordBatch], group:
 }
 
 /// Writes record batches as an Arrow IPC file.
-pub fn put_arrow(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathBuf {
+pub(crate) fn put_arrow(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathBuf {
     let path = folder.path().join(name);
     let file = File::create(&path).unwrap();
     let mut writer = arrow_ipc::writer::FileWriter::try_new(file, &batches[0].schema()).unwrap();
@@ -89,7 +89,7 @@ pub fn put_arrow(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathB
 }
 
 /// Writes record batches as an Arrow IPC stream.
-pub fn put_stream(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathBuf {
+pub(crate) fn put_stream(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> PathBuf {
     let path = folder.path().join(name);
     let file = File::create(&path).unwrap();
     let mut writer = arrow_ipc::writer::StreamWriter::try_new(file, &batches[0].schema()).unwrap();
@@ -101,7 +101,7 @@ pub fn put_stream(folder: &TempDir, name: &str, batches: &[RecordBatch]) -> Path
 }
 
 /// The bytes of an `.npy` file with this header and these numbers.
-pub fn npy(version: u8, descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
+pub(crate) fn npy(version: u8, descr: &str, fortran: bool, shape: &str, data: &[u8]) -> Vec<u8> {
     let fortran = if fortran { "True" } else { "False" };
     let header = format!("{{'descr': {descr}, 'fortran_order': {fortran}, 'shape': {shape}, }}\n");
     let mut bytes = b"\x93NUMPY".to_vec();

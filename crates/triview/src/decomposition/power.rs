@@ -34,7 +34,8 @@ pub(crate) fn power_method(moments: &Whitened, k: usize, seed: u64) -> Result<Op
     let whiten = Mat::from_fn(d, k, |i, j| vectors[(i, d - 1 - j)] / values[d - 1 - j].sqrt());
     let unwhiten = Mat::from_fn(d, k, |i, j| vectors[(i, d - 1 - j)] * values[d - 1 - j].sqrt());
 
-    let [a, b] = [carry_first.transpose() * &whiten, carry_second.transpose() * &whiten];
+    let whiten = whiten.transpose().to_owned();
+    let [a, b] = [&whiten * &carry_first, &whiten * &carry_second];
     let mut core = Core::new(moments, [&a, &b, &whiten]);
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut prior = Vec::with_capacity(k);
@@ -82,14 +83,8 @@ struct Core {
 impl Core {
     /// `T` contracted with one matrix a view.
     fn new(moments: &Whitened, maps: [&Mat<f64>; 3]) -> Self {
-        let k = maps[0].ncols();
-        let mut cells = moments.tensor.clone();
-        for v in 0..3 {
-            let (q, rest) = (moments.dims[v], cells.len() / moments.dims[v]);
-            let unfolded = faer::MatRef::from_row_major_slice(&cells, q, rest);
-            let product = unfolded.transpose() * maps[v];
-            cells = (0..rest * k).map(|at| product[(at / k, at % k)]).collect();
-        }
+        let k = maps[0].nrows();
+        let cells = moments.mapped(maps);
         // Averaging over the orders of the indices removes the part of the noise that is not symmetric.
         let at = |i: usize, j: usize, l: usize| cells[(i * k + j) * k + l];
         let symmetric = |i, j, l| {

@@ -2,10 +2,10 @@
 
 use super::Mixture;
 use crate::error::{Error, Result};
-use crate::linalg::{RANK_TOLERANCE, from_rows, symmetric_eigen};
+use crate::linalg::{RANK_TOLERANCE, pseudo_inverse, symmetric_eigen};
 use crate::moments::{Layout, others};
 use crate::views::{Schema, VIEWS};
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 /// Two views whose features correlate beyond this in some direction are taken to be copies.
 const COPY_CORRELATION: f64 = 1.0 - 1e-9;
@@ -57,19 +57,18 @@ impl Whitening {
     pub(crate) fn apply(&self, layout: &Layout, sums: &[f64]) -> Whitened {
         let n = layout.rows.of(sums)[0];
         let q = [0, 1, 2].map(|v| layout.tensor.shape[v]);
-        let dims = [0, 1, 2].map(|v: usize| self.maps[v].nrows());
-        // One mode after the other; each product moves its mode to the end.
-        let mut cells: Vec<f64> = layout.tensor.of(sums).iter().map(|cell| cell / n).collect();
-        for v in 0..VIEWS {
-            let rest = cells.len() / q[v];
-            let unfolded = from_rows(&cells, q[v], rest);
-            let product = unfolded.transpose() * self.maps[v].transpose();
-            cells = (0..rest * dims[v]).map(|at| product[(at / dims[v], at % dims[v])]).collect();
-        }
-        Whitened { dims, tensor: cells }
+        let plain = Whitened { dims: q, tensor: layout.tensor.of(sums).iter().map(|cell| cell / n).collect() };
+        let [first, second, third] = &self.maps;
+        Whitened { dims: self.maps.each_ref().map(Mat::nrows), tensor: plain.mapped([first, second, third]) }
     }
 
-    /// Class means in plain features from class means of whitened ones: the inverse of `Z_v` on its range.
+    /// For each view the map back, from whitened features to plain ones: the inverse of `Z_v` on its range.
+    pub(crate) fn inverses(&self) -> Result<[Mat<f64>; VIEWS]> {
+        let invert = |v: usize| Ok(pseudo_inverse(self.maps[v].as_ref(), self.maps[v].nrows())?.0);
+        Ok([invert(0)?, invert(1)?, invert(2)?])
+    }
+
+    /// A mixture in whitened coordinates from class means of plain features.
     pub(crate) fn mixture(&self, prior: Vec<f64>, plain: [Mat<f64>; VIEWS]) -> Mixture {
         Mixture { prior, means: std::array::from_fn(|v| &self.maps[v] * &plain[v]) }
     }
@@ -94,6 +93,19 @@ impl Whitening {
 }
 
 impl Whitened {
+    /// The third moment of linear functions of the features, one matrix a view.
+    pub(crate) fn mapped(&self, maps: [&Mat<f64>; VIEWS]) -> Vec<f64> {
+        let mut cells = self.tensor.clone();
+        // One mode after the other; each product moves its mode to the end.
+        for v in 0..VIEWS {
+            let (rest, rows) = (cells.len() / self.dims[v], maps[v].nrows());
+            let unfolded = MatRef::from_row_major_slice(&cells, self.dims[v], rest);
+            let product = unfolded.transpose() * maps[v].transpose();
+            cells = (0..rest * rows).map(|at| product[(at / rows, at % rows)]).collect();
+        }
+        cells
+    }
+
     /// `E[u_a u_b^T]`: the slice at the third view's leading one.
     pub(crate) fn pair(&self, a: usize, b: usize) -> Mat<f64> {
         let [_, d2, d3] = self.dims;

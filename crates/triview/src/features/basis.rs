@@ -57,6 +57,14 @@ impl Basis {
         }
     }
 
+    /// How many of the functions, the first ones, are linear in the scores.
+    pub(crate) fn linear(&self) -> usize {
+        match self {
+            Basis::Whitened { rank, .. } => *rank,
+            Basis::Softmax(_) => 0,
+        }
+    }
+
     /// Whether it is one for `k` classes.
     pub(crate) fn fits(&self, k: usize) -> bool {
         match self {

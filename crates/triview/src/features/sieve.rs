@@ -17,6 +17,10 @@ use crate::vectorised;
 use crate::views::VIEWS;
 use rayon::prelude::*;
 
+/// Weight of `1/2 (log mean(q_vj) - log omega_j)^2`. The likelihood hardly minds by what factor a class's `q_vj`
+/// is small; a posterior's mean is the prior, which this holds it to.
+const CALIBRATION: f64 = 1.0;
+
 /// Rows worked on at a time, by one thread.
 const CHUNK: usize = 512;
 
@@ -110,13 +114,27 @@ impl Sieve {
             }
         }
 
+        let mut off = [(); VIEWS].map(|()| vec![0.0; k]);
+        let mut pull = vec![0.0; k];
+        for v in 0..VIEWS {
+            for j in 0..k {
+                off[v][j] = (means[v][j] / omega[j]).ln();
+                value += 0.5 * CALIBRATION * off[v][j] * off[v][j];
+                pull[j] += CALIBRATION * off[v][j];
+            }
+        }
+        // What multiplies q_vj in the gradient of every row: both terms depend on the means.
+        let ratios: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
+            (0..k).map(|j| (mean_joint[j] + CALIBRATION * off[v][j]) / means[v][j]).collect()
+        });
+
         let parts: Vec<Vec<f64>> = (0..self.chunks.len())
             .into_par_iter()
             .map(|c| {
                 let (chunk, q, rho) = (&self.chunks[c], &posteriors[c], &joint[c].0);
                 let mut gradient = vec![0.0; at[VIEWS]];
                 for v in 0..VIEWS {
-                    let logits = logit_gradient(chunk.rows, &q[v], rho, &mean_joint, &means[v]);
+                    let logits = logit_gradient(chunk.rows, &q[v], rho, &ratios[v]);
                     add_weight_gradient(chunk, v, self.widths[v], k, &logits, &mut gradient[at[v]..at[v + 1]]);
                 }
                 gradient
@@ -126,8 +144,9 @@ impl Sieve {
         for part in parts {
             gradient.iter_mut().zip(&part).for_each(|(sum, g)| *sum -= g / self.rows);
         }
+        let pulled: f64 = pull.iter().sum();
         for j in 0..k {
-            gradient[at[VIEWS] + j] = omega[j] - mean_joint[j];
+            gradient[at[VIEWS] + j] = omega[j] - mean_joint[j] + omega[j] * pulled - pull[j];
         }
         for v in 0..VIEWS {
             let stride = self.widths[v] + 1;
@@ -186,13 +205,13 @@ fn joint(q: &[Vec<f64>; VIEWS], rows: usize, scale: &[f64]) -> (Vec<f64>, f64) {
 }
 
 /// The derivative of the log likelihood in the logits of `q_v`: with
-/// `g_j = rho_j - mean(rho_j) q_j / mean(q_j)`, it is `g_j - q_j sum_i g_i`.
-fn logit_gradient(rows: usize, q: &[f64], rho: &[f64], mean_joint: &[f64], means: &[f64]) -> Vec<f64> {
+/// `g_j = rho_j - ratio_j q_j`, where `ratio_j` is `mean(rho_j) / mean(q_j)` and what the calibration adds, it is
+/// `g_j - q_j sum_i g_i`.
+fn logit_gradient(rows: usize, q: &[f64], rho: &[f64], ratios: &[f64]) -> Vec<f64> {
     let mut gradient = Vec::with_capacity(q.len());
     let mut sums = vec![0.0; rows];
     let columns = q.chunks_exact(rows).zip(rho.chunks_exact(rows));
-    for ((q, rho), (mean_joint, mean)) in columns.zip(mean_joint.iter().zip(means)) {
-        let ratio = mean_joint / mean;
+    for ((q, rho), ratio) in columns.zip(ratios) {
         for row in 0..rows {
             let g = rho[row] - ratio * q[row];
             sums[row] += g;
@@ -223,4 +242,36 @@ fn softmax(logits: &[f64]) -> Vec<f64> {
     let weights: Vec<f64> = logits.iter().map(|z| (z - largest).exp()).collect();
     let total: f64 = weights.iter().sum();
     weights.iter().map(|w| w / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::{Population, Preset};
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    #[test]
+    fn gradient_matches_finite_differences() -> crate::Result<()> {
+        let population = Population::draw(&Preset::Three.setting(), 1)?;
+        let (rows, _) = population.rows(1100, &mut Pcg64::seed_from_u64(2));
+        let scores = std::array::from_fn(|v| rows.view(v));
+        let bases = [0, 1, 2].map(|v| Basis::fit(rows.rows(), rows.view(v), 4));
+        let [a, b, c] = bases;
+        let bases = [a?, b?, c?];
+        let sieve = Sieve::new(rows.rows(), scores, &bases, 1e-3);
+        let length = sieve.offsets()[VIEWS] + 3;
+        let point: Vec<f64> = (0..length).map(|i| (i as f64 * 0.7).sin()).collect();
+        let (_, gradient) = sieve.value_and_gradient(&point);
+        for i in 0..length {
+            let at = |step: f64| {
+                let mut moved = point.clone();
+                moved[i] += step;
+                sieve.value_and_gradient(&moved).0
+            };
+            let slope = (at(1e-5) - at(-1e-5)) / 2e-5;
+            assert!((slope - gradient[i]).abs() < 1e-8, "{i}: {slope} {}", gradient[i]);
+        }
+        Ok(())
+    }
 }

@@ -6,7 +6,7 @@ mod objective;
 
 pub(crate) use minimise::minimise;
 pub(crate) use newton::polish;
-pub(crate) use objective::{Objective, ThirdMoment};
+pub(crate) use objective::{Distance, Objective};
 
 use crate::decomposition::Mixture;
 
@@ -32,25 +32,32 @@ pub(crate) struct Refined {
 
 /// Refines a start by L-BFGS (the paper's choice), then by Newton's method: L-BFGS slows down where classes
 /// overlap, and the last digits are what makes merged states agree.
-pub(crate) fn refine(moments: &dyn ThirdMoment, start: &Mixture) -> Refined {
-    let objective = Objective::new(moments, start.prior.len());
+pub(crate) fn refine(objective: &Objective, start: &Mixture) -> Refined {
     let coarse = minimise(
         |point| objective.value_and_gradient(point),
         objective.pack(start),
         COARSE_GRADIENT,
         MOST_ITERATIONS,
     );
-    let fine = polish(&objective, coarse.point, FINE_GRADIENT, 20);
+    finish(objective, coarse.point, coarse.iterations)
+}
+
+/// Refines a start that is near a minimum by Newton's method alone.
+pub(crate) fn refine_near(objective: &Objective, start: &Mixture) -> Refined {
+    finish(objective, objective.pack(start), 0)
+}
+
+fn finish(objective: &Objective, point: Vec<f64>, iterations: usize) -> Refined {
+    let fine = polish(objective, point, FINE_GRADIENT, 40);
     Refined {
         mixture: objective.unpack(&fine.point),
         objective: fine.value,
-        iterations: coarse.iterations + fine.iterations,
+        iterations: iterations + fine.iterations,
         converged: fine.converged,
     }
 }
 
 /// Refits to slightly different moments from a fit that was converged: a few Newton steps.
-pub(crate) fn refit(moments: &dyn ThirdMoment, fitted: &Mixture) -> Mixture {
-    let objective = Objective::new(moments, fitted.prior.len());
-    objective.unpack(&polish(&objective, objective.pack(fitted), 1e-9, 2).point)
+pub(crate) fn refit(objective: &Objective, fitted: &Mixture) -> Mixture {
+    objective.unpack(&polish(objective, objective.pack(fitted), 1e-9, 2).point)
 }

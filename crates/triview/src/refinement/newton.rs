@@ -12,7 +12,7 @@ const MOST_INNER: usize = 200;
 /// Newton steps from a point near a minimum, until no entry of the gradient exceeds the tolerance.
 ///
 /// Steps that do not lower the objective are halved; when none does, the search ends where it stands.
-pub(crate) fn polish(objective: &Objective<'_>, start: Vec<f64>, tolerance: f64, most: usize) -> Minimum {
+pub(crate) fn polish(objective: &Objective, start: Vec<f64>, tolerance: f64, most: usize) -> Minimum {
     let mut point = start;
     let mut at = objective.expand(&point);
     let mut iterations = 0;
@@ -34,7 +34,7 @@ fn largest(gradient: &[f64]) -> f64 {
 /// The first of the steps 1, 1/2, 1/4, ... that lowers the objective, or the gradient where the objective no
 /// longer shows a difference.
 fn descend(
-    objective: &Objective<'_>,
+    objective: &Objective,
     point: &[f64],
     at: &Expansion,
     step: &[f64],
@@ -56,7 +56,7 @@ fn descend(
 
 /// Solves `H s = -g` by conjugate gradients, preconditioned by the part of `H` that couples classes within one
 /// view (what alternating least squares solves). Stops at a direction of negative curvature.
-fn solve(objective: &Objective<'_>, at: &Expansion) -> Vec<f64> {
+fn solve(objective: &Objective, at: &Expansion) -> Vec<f64> {
     let preconditioner = Preconditioner::new(objective, at);
     let mut step = vec![0.0; at.gradient.len()];
     let mut residual: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
@@ -97,9 +97,9 @@ struct Preconditioner {
 }
 
 impl Preconditioner {
-    fn new(objective: &Objective<'_>, at: &Expansion) -> Self {
+    fn new(objective: &Objective, at: &Expansion) -> Self {
         let inverses = std::array::from_fn(|v| {
-            let mixing = objective.mixing_at(at, v);
+            let mixing = objective.mixing(at, v);
             let k = mixing.nrows();
             pseudo_inverse(mixing.as_ref(), k).map_or_else(|_| Mat::identity(k, k), |(inverse, _)| inverse)
         });

@@ -1,83 +1,54 @@
-//! Half the squared distance between the third moment and a mixture's.
+//! How far a mixture's third moment is from the data's.
 
-use crate::decomposition::{Mixture, Whitened};
+use crate::decomposition::Mixture;
 use crate::views::VIEWS;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 
-/// A third moment, as far as a fit needs it: contracted with class means. It may be held as an array, or
-/// contracted anew from rows where an array would be too large.
-pub(crate) trait ThirdMoment: Sync {
-    /// Dimensions of the three views.
-    fn dims(&self) -> [usize; VIEWS];
-
-    /// The sum of its squared cells.
-    fn squared_norm(&self) -> f64;
-
-    /// For each view `v`, class by class, the moment contracted with the class means of the two other views:
-    /// column `j` of the first is `T(., U_2j, U_3j)`.
-    fn contract(&self, means: [MatRef<'_, f64>; VIEWS]) -> [Mat<f64>; VIEWS];
+/// What distance is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Distance {
+    /// `1/2 |T - M|^2`: right where every cell is equally noisy, as whitened cells of overlapping classes are.
+    Squares,
+    /// `sum T log(T / M) - T + M`: right where cells are counts, as those of posteriors of well separated
+    /// classes nearly are. Cells must be positive.
+    KullbackLeibler,
 }
 
-impl ThirdMoment for Whitened {
-    fn dims(&self) -> [usize; VIEWS] {
-        self.dims
-    }
-
-    fn squared_norm(&self) -> f64 {
-        self.tensor.iter().map(|cell| cell * cell).sum()
-    }
-
-    fn contract(&self, means: [MatRef<'_, f64>; VIEWS]) -> [Mat<f64>; VIEWS] {
-        let [d1, d2, d3] = self.dims;
-        let k = means[0].ncols();
-        let mut first = Mat::zeros(d1, k);
-        let mut second = Mat::zeros(d2, k);
-        let mut third = Mat::zeros(d3, k);
-        // T(., ., U_3j): one row for each pair of features of the first two views.
-        let unfolded = MatRef::from_row_major_slice(&self.tensor, d1 * d2, d3);
-        let mut slices = Mat::zeros(d1 * d2, k);
-        matmul(slices.as_mut(), Accum::Replace, unfolded, means[2], 1.0, Par::Seq);
-        let mut products = Mat::zeros(d1 * d2, k);
-        for j in 0..k {
-            let (u1, u2) = (column(means[0], j), column(means[1], j));
-            let slice = slices.col_as_slice(j);
-            let second = second.col_as_slice_mut(j);
-            let products = products.col_as_slice_mut(j);
-            for a in 0..d1 {
-                let row = &slice[a * d2..(a + 1) * d2];
-                let mut sum = 0.0;
-                for b in 0..d2 {
-                    sum += row[b] * u2[b];
-                    second[b] += row[b] * u1[a];
-                    products[a * d2 + b] = u1[a] * u2[b];
-                }
-                first[(a, j)] = sum;
+impl Distance {
+    /// The distance of two cells and its first two derivatives in the mixture's.
+    fn expand(self, cell: f64, model: f64) -> [f64; 3] {
+        match self {
+            Distance::Squares => [0.5 * (model - cell) * (model - cell), model - cell, 1.0],
+            Distance::KullbackLeibler if model <= 0.0 => [f64::INFINITY, 0.0, 0.0],
+            Distance::KullbackLeibler => {
+                let ratio = cell / model;
+                [model - cell + cell * ratio.ln(), 1.0 - ratio, ratio / model]
             }
         }
-        matmul(third.as_mut(), Accum::Replace, unfolded.transpose(), products.as_ref(), 1.0, Par::Seq);
-        [first, second, third]
     }
 }
 
-fn column(matrix: MatRef<'_, f64>, j: usize) -> Vec<f64> {
-    (0..matrix.nrows()).map(|i| matrix[(i, j)]).collect()
-}
-
-/// `1/2 |T - sum_j pi_j U_1j (x) U_2j (x) U_3j|^2` as a function of a point: `k` logits of `pi`, then the class
-/// means of each view, class by class, without the first row, which is fixed at one.
-pub(crate) struct Objective<'a> {
-    moments: &'a dyn ThirdMoment,
-    squared_norm: f64,
+/// The distance as a function of a point: `k` logits of `pi`, then the class means of each view, class by
+/// class, without the first row, which is fixed at one.
+pub(crate) struct Objective {
+    distance: Distance,
+    /// The third moment, slowest index the first view's.
+    cells: Vec<f64>,
+    /// For each view the map from the features that a mixture has the means of to those of the cells.
+    maps: [Mat<f64>; VIEWS],
     k: usize,
 }
 
 /// Everything about a point that its value, gradient and curvature have in common.
 pub(crate) struct Expansion {
     mixture: Mixture,
-    /// `U_v^T U_v`.
-    grams: [Mat<f64>; VIEWS],
-    /// The moment contracted with the class means.
+    /// Class means in the cells' features.
+    means: [Mat<f64>; VIEWS],
+    /// First and second derivative of the distance in each cell.
+    slopes: Vec<f64>,
+    bends: Vec<f64>,
+    /// The slopes contracted with the class means of the other views.
     contracted: [Mat<f64>; VIEWS],
     /// The derivative in the prior, before its softmax.
     prior_gradient: Vec<f64>,
@@ -85,19 +56,19 @@ pub(crate) struct Expansion {
     pub(crate) gradient: Vec<f64>,
 }
 
-impl<'a> Objective<'a> {
-    pub(crate) fn new(moments: &'a dyn ThirdMoment, k: usize) -> Self {
-        Self { moments, squared_norm: moments.squared_norm(), k }
+impl Objective {
+    pub(crate) fn new(distance: Distance, cells: Vec<f64>, maps: [Mat<f64>; VIEWS], k: usize) -> Self {
+        Self { distance, cells, maps, k }
+    }
+
+    /// Dimensions of the mixture's features.
+    pub(crate) fn dims(&self) -> [usize; VIEWS] {
+        self.maps.each_ref().map(Mat::ncols)
     }
 
     /// The number of classes.
     pub(crate) fn classes(&self) -> usize {
         self.k
-    }
-
-    /// Dimensions of the three views.
-    pub(crate) fn dims(&self) -> [usize; VIEWS] {
-        self.moments.dims()
     }
 
     /// The point of a mixture.
@@ -116,14 +87,22 @@ impl<'a> Objective<'a> {
         let largest = point[..self.k].iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let weights: Vec<f64> = point[..self.k].iter().map(|z| (z - largest).exp()).collect();
         let total: f64 = weights.iter().sum();
-        let mut at = self.k;
-        let means = self.moments.dims().map(|d| {
-            let means =
-                Mat::from_fn(d, self.k, |i, j| if i == 0 { 1.0 } else { point[at + j * (d - 1) + i - 1] });
+        Mixture {
+            prior: weights.iter().map(|w| w / total).collect(),
+            means: self.unpack_means(&point[self.k..], 1.0),
+        }
+    }
+
+    /// Class means, or a change of them, from a point's entries; `first` is the first row.
+    fn unpack_means(&self, entries: &[f64], first: f64) -> [Mat<f64>; VIEWS] {
+        let mut at = 0;
+        self.dims().map(|d| {
+            let means = Mat::from_fn(d, self.k, |i, j| {
+                if i == 0 { first } else { entries[at + j * (d - 1) + i - 1] }
+            });
             at += (d - 1) * self.k;
             means
-        });
-        Mixture { prior: weights.iter().map(|w| w / total).collect(), means }
+        })
     }
 
     /// Value and gradient.
@@ -134,121 +113,147 @@ impl<'a> Objective<'a> {
 
     /// Value, gradient, and what curvature needs.
     pub(crate) fn expand(&self, point: &[f64]) -> Expansion {
-        let k = self.k;
         let mixture = self.unpack(point);
-        let prior = &mixture.prior;
-        let grams: [Mat<f64>; VIEWS] =
-            std::array::from_fn(|v| product(mixture.means[v].transpose(), mixture.means[v].as_ref()));
-        let contracted = self.moments.contract(std::array::from_fn(|v| mixture.means[v].as_ref()));
-        let overlap = |i: usize, j: usize| grams[0][(i, j)] * grams[1][(i, j)] * grams[2][(i, j)];
-        let (mut value, mut prior_gradient) = (0.5 * self.squared_norm, vec![0.0; k]);
-        for j in 0..k {
-            let inner = dot(contracted[0].col_as_slice(j), mixture.means[0].col_as_slice(j));
-            let model: f64 = (0..k).map(|i| prior[i] * overlap(i, j)).sum();
-            value += prior[j] * (0.5 * model - inner);
-            prior_gradient[j] = model - inner;
+        let means: [Mat<f64>; VIEWS] = std::array::from_fn(|v| product(&self.maps[v], &mixture.means[v]));
+        let model = model_cells(&mixture.prior, [&means[0], &means[1], &means[2]]);
+        let (mut value, mut slopes, mut bends) = (0.0, Vec::with_capacity(model.len()), model);
+        for (cell, model) in self.cells.iter().zip(&mut bends) {
+            let [distance, slope, bend] = self.distance.expand(*cell, *model);
+            value += distance;
+            slopes.push(slope);
+            *model = bend;
         }
-        let mut gradient = softmax_gradient(prior, &prior_gradient);
+        let contracted = contract(&slopes, [&means[0], &means[1], &means[2]]);
+        let prior_gradient: Vec<f64> =
+            (0..self.k).map(|j| dot(contracted[0].col_as_slice(j), means[0].col_as_slice(j))).collect();
+        let mean = dot(&mixture.prior, &prior_gradient);
+        let mut gradient: Vec<f64> =
+            mixture.prior.iter().zip(&prior_gradient).map(|(p, g)| p * (g - mean)).collect();
         for v in 0..VIEWS {
-            let mixed = product(mixture.means[v].as_ref(), self.mixing(prior, &grams, v).as_ref());
-            for j in 0..k {
-                let (model, moment) = (mixed.col_as_slice(j), contracted[v].col_as_slice(j));
-                gradient.extend(model.iter().zip(moment).skip(1).map(|(m, t)| m - prior[j] * t));
-            }
+            self.pack_gradient(v, &contracted[v], &mixture.prior, &mut gradient);
         }
-        Expansion { mixture, grams, contracted, prior_gradient, value, gradient }
+        Expansion { mixture, means, slopes, bends, contracted, prior_gradient, value, gradient }
     }
 
-    /// `pi pi^T o Gamma_a o Gamma_b` for the views other than `v`: how classes mix in the gradient of `U_v`.
-    pub(crate) fn mixing(&self, prior: &[f64], grams: &[Mat<f64>; VIEWS], v: usize) -> Mat<f64> {
-        let [a, b] = crate::moments::others(v);
-        Mat::from_fn(self.k, self.k, |i, j| prior[i] * prior[j] * grams[a][(i, j)] * grams[b][(i, j)])
-    }
-
-    /// The same matrix at an expansion's point.
-    pub(crate) fn mixing_at(&self, at: &Expansion, v: usize) -> Mat<f64> {
-        self.mixing(&at.mixture.prior, &at.grams, v)
+    /// Appends the gradient in a view's means from that in the cells' features, for each unit of prior.
+    fn pack_gradient(&self, v: usize, of_cells: &Mat<f64>, prior: &[f64], gradient: &mut Vec<f64>) {
+        let mut pulled = Mat::zeros(self.maps[v].ncols(), self.k);
+        matmul(pulled.as_mut(), Accum::Replace, self.maps[v].transpose(), of_cells, 1.0, Par::Seq);
+        for j in 0..self.k {
+            gradient.extend(pulled.col_as_slice(j)[1..].iter().map(|g| prior[j] * g));
+        }
     }
 
     /// The exact second derivative at a point, applied to a direction.
     pub(crate) fn curvature(&self, at: &Expansion, direction: &[f64]) -> Vec<f64> {
         let k = self.k;
-        let (prior, means) = (&at.mixture.prior, &at.mixture.means);
-        // The direction, as changes of the prior and of the means.
+        let prior = &at.mixture.prior;
         let shift = dot(prior, &direction[..k]);
         let d_prior: Vec<f64> = prior.iter().zip(direction).map(|(p, z)| p * (z - shift)).collect();
-        let mut start = k;
-        let d_means: [Mat<f64>; VIEWS] = self.moments.dims().map(|d| {
-            let slice = &direction[start..start + (d - 1) * k];
-            start += (d - 1) * k;
-            Mat::from_fn(d, k, |i, j| if i == 0 { 0.0 } else { slice[j * (d - 1) + i - 1] })
-        });
-        let mut d_contracted: [Mat<f64>; VIEWS] =
-            std::array::from_fn(|v| Mat::zeros(means[v].nrows(), k));
-        for changed in 0..VIEWS {
-            let mixed =
-                std::array::from_fn(|v| if v == changed { d_means[v].as_ref() } else { means[v].as_ref() });
-            let change = self.moments.contract(mixed);
+        let d_mixture = self.unpack_means(&direction[k..], 0.0);
+        let d_means: [Mat<f64>; VIEWS] = std::array::from_fn(|v| product(&self.maps[v], &d_mixture[v]));
+
+        // How the cells change, and what that does to their slopes.
+        let [u1, u2, u3] = &at.means;
+        let [d1, d2, d3] = &d_means;
+        let mut d_slopes = model_cells(&d_prior, [u1, u2, u3]);
+        for factors in [[d1, u2, u3], [u1, d2, u3], [u1, u2, d3]] {
+            d_slopes.iter_mut().zip(model_cells(prior, factors)).for_each(|(sum, cell)| *sum += cell);
+        }
+        d_slopes.iter_mut().zip(&at.bends).for_each(|(change, bend)| *change *= bend);
+
+        // How the contracted slopes change: with the slopes, and with the means they are contracted with.
+        let mut d_contracted = contract(&d_slopes, [u1, u2, u3]);
+        for (changed, factors) in [[d1, u2, u3], [u1, d2, u3], [u1, u2, d3]].into_iter().enumerate() {
+            let change = contract(&at.slopes, factors);
             for v in (0..VIEWS).filter(|&v| v != changed) {
                 d_contracted[v] += &change[v];
             }
         }
-        let d_grams: [Mat<f64>; VIEWS] = std::array::from_fn(|v| {
-            let half = product(d_means[v].transpose(), means[v].as_ref());
-            &half + half.transpose()
-        });
-
-        let gram = |v: usize, i: usize, j: usize| at.grams[v][(i, j)];
-        let mut d_prior_gradient = vec![0.0; k];
-        for j in 0..k {
-            let mut sum = 0.0;
-            for i in 0..k {
-                let [g0, g1, g2] = [gram(0, i, j), gram(1, i, j), gram(2, i, j)];
-                let change =
-                    d_grams[0][(i, j)] * g1 * g2 + g0 * d_grams[1][(i, j)] * g2 + g0 * g1 * d_grams[2][(i, j)];
-                sum += d_prior[i] * g0 * g1 * g2 + prior[i] * change;
-            }
-            d_prior_gradient[j] = sum
-                - dot(d_contracted[0].col_as_slice(j), means[0].col_as_slice(j))
-                - dot(at.contracted[0].col_as_slice(j), d_means[0].col_as_slice(j));
-        }
-        let mean_gradient = dot(prior, &at.prior_gradient);
-        let d_mean = dot(&d_prior, &at.prior_gradient) + dot(prior, &d_prior_gradient);
-        let mut out: Vec<f64> = (0..k)
+        let d_prior_gradient: Vec<f64> = (0..k)
             .map(|j| {
-                d_prior[j] * (at.prior_gradient[j] - mean_gradient)
-                    + prior[j] * (d_prior_gradient[j] - d_mean)
+                dot(d_contracted[0].col_as_slice(j), u1.col_as_slice(j))
+                    + dot(at.contracted[0].col_as_slice(j), d1.col_as_slice(j))
             })
             .collect();
+        let mean = dot(prior, &at.prior_gradient);
+        let d_mean = dot(&d_prior, &at.prior_gradient) + dot(prior, &d_prior_gradient);
+        let mut out: Vec<f64> = (0..k)
+            .map(|j| d_prior[j] * (at.prior_gradient[j] - mean) + prior[j] * (d_prior_gradient[j] - d_mean))
+            .collect();
         for v in 0..VIEWS {
-            let [a, b] = crate::moments::others(v);
-            let d_mixing = Mat::from_fn(k, k, |i, j| {
-                (d_prior[i] * prior[j] + prior[i] * d_prior[j]) * gram(a, i, j) * gram(b, i, j)
-                    + prior[i]
-                        * prior[j]
-                        * (d_grams[a][(i, j)] * gram(b, i, j) + gram(a, i, j) * d_grams[b][(i, j)])
-            });
-            let mut mixed = product(d_means[v].as_ref(), self.mixing_at(at, v).as_ref());
-            mixed += product(means[v].as_ref(), d_mixing.as_ref());
             for j in 0..k {
-                let (model, moment, d_moment) =
-                    (mixed.col_as_slice(j), at.contracted[v].col_as_slice(j), d_contracted[v].col_as_slice(j));
-                out.extend(
-                    (1..model.len()).map(|i| model[i] - prior[j] * d_moment[i] - d_prior[j] * moment[i]),
-                );
+                let ratio = d_prior[j] / prior[j];
+                let change = d_contracted[v].col_as_slice_mut(j);
+                for (change, slope) in change.iter_mut().zip(at.contracted[v].col_as_slice(j)) {
+                    *change += ratio * slope;
+                }
             }
+            self.pack_gradient(v, &d_contracted[v], prior, &mut out);
         }
         out
     }
+
+    /// `pi pi^T o Gamma_a o Gamma_b` for the views other than `v`, `Gamma = U^T U`: how the squared distance
+    /// couples the classes' means within one view.
+    pub(crate) fn mixing(&self, at: &Expansion, v: usize) -> Mat<f64> {
+        let grams = crate::moments::others(v).map(|a| {
+            let means = &at.mixture.means[a];
+            let mut gram = Mat::zeros(self.k, self.k);
+            matmul(gram.as_mut(), Accum::Replace, means.transpose(), means, 1.0, Par::Seq);
+            gram
+        });
+        let prior = &at.mixture.prior;
+        Mat::from_fn(self.k, self.k, |i, j| prior[i] * prior[j] * grams[0][(i, j)] * grams[1][(i, j)])
+    }
 }
 
-/// The gradient in the logits of a softmax from the gradient in its probabilities.
-fn softmax_gradient(prior: &[f64], gradient: &[f64]) -> Vec<f64> {
-    let mean = dot(prior, gradient);
-    prior.iter().zip(gradient).map(|(p, g)| p * (g - mean)).collect()
+/// `sum_j weight_j F_1j (x) F_2j (x) F_3j`.
+fn model_cells(weights: &[f64], factors: [&Mat<f64>; VIEWS]) -> Vec<f64> {
+    let [d1, d2, d3] = factors.map(Mat::nrows);
+    let products = pair_products(weights, factors[0], factors[1]);
+    let mut cells = vec![0.0; d1 * d2 * d3];
+    let out = faer::MatMut::from_row_major_slice_mut(&mut cells, d1 * d2, d3);
+    matmul(out, Accum::Replace, products.as_ref(), factors[2].transpose(), 1.0, Par::Seq);
+    cells
 }
 
-fn product(a: MatRef<'_, f64>, b: MatRef<'_, f64>) -> Mat<f64> {
+/// One row for each pair of features of two views, one column a class.
+fn pair_products(weights: &[f64], first: &Mat<f64>, second: &Mat<f64>) -> Mat<f64> {
+    let (d1, d2) = (first.nrows(), second.nrows());
+    let mut products = Mat::zeros(d1 * d2, weights.len());
+    for (j, weight) in weights.iter().enumerate() {
+        let rows = products.col_as_slice_mut(j).chunks_exact_mut(d2);
+        for (row, a) in rows.zip(first.col_as_slice(j)) {
+            row.iter_mut().zip(second.col_as_slice(j)).for_each(|(cell, b)| *cell = weight * a * b);
+        }
+    }
+    products
+}
+
+/// For each view, class by class, cells contracted with the factors of the two other views: column `j` of the
+/// first is `T(., F_2j, F_3j)`.
+fn contract(cells: &[f64], factors: [&Mat<f64>; VIEWS]) -> [Mat<f64>; VIEWS] {
+    let [d1, d2, d3] = factors.map(Mat::nrows);
+    let k = factors[0].ncols();
+    let unfolded = MatRef::from_row_major_slice(cells, d1 * d2, d3);
+    let mut slices = Mat::zeros(d1 * d2, k);
+    matmul(slices.as_mut(), Accum::Replace, unfolded, factors[2], 1.0, Par::Seq);
+    let (mut first, mut second, mut third) = (Mat::zeros(d1, k), Mat::zeros(d2, k), Mat::zeros(d3, k));
+    for j in 0..k {
+        let (f1, f2) = (factors[0].col_as_slice(j), factors[1].col_as_slice(j));
+        let (out1, out2) = (first.col_as_slice_mut(j), second.col_as_slice_mut(j));
+        for (a, row) in slices.col_as_slice(j).chunks_exact(d2).enumerate() {
+            out1[a] = dot(row, f2);
+            out2.iter_mut().zip(row).for_each(|(sum, cell)| *sum += f1[a] * cell);
+        }
+    }
+    let products = pair_products(&vec![1.0; k], factors[0], factors[1]);
+    matmul(third.as_mut(), Accum::Replace, unfolded.transpose(), products.as_ref(), 1.0, Par::Seq);
+    [first, second, third]
+}
+
+fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     out

@@ -1,0 +1,145 @@
+//! No bytes make a reader panic: the findings of the fuzz targets, and small files cut and flipped at every byte.
+#![allow(clippy::unwrap_used, reason = "a test that fails by panicking fails")]
+
+mod common;
+
+use arrow_array::types::Float64Type;
+use arrow_array::{ArrayRef, Float64Array, Int8Array, ListArray, StringArray};
+use common::*;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+use triview::features::FeatureMap;
+use triview::moments::{Header, Layout, Moments};
+use triview::views::Schema;
+use triview_table::{ReadOptions, state};
+
+/// Reads bytes as a table, in the ways that take different paths through the readers.
+fn read_table(path: &Path) {
+    let clustered = ReadOptions { cluster: Some("key".into()), ..Default::default() };
+    for options in [ReadOptions::default(), clustered] {
+        let _ = read_with(&[path], &options);
+    }
+}
+
+fn read_state(path: &Path) {
+    let _ = state::read(path);
+    let _ = state::read_header(path);
+}
+
+/// Runs a reader over some bytes and says which made it panic.
+fn survives(name: &str, bytes: &[u8], path: &Path, read: fn(&Path)) {
+    std::fs::write(path, bytes).unwrap();
+    assert!(catch_unwind(AssertUnwindSafe(|| read(path))).is_ok(), "{name} makes a reader panic");
+}
+
+/// Panics inside the decoders are made into errors; their messages would drown those of the tests.
+fn quiet() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or("", |place| place.file());
+        if place.contains("triview-table") {
+            eprintln!("{panic}");
+        }
+    }));
+}
+
+fn cut_and_flip(name: &str, bytes: &[u8], read: fn(&Path)) {
+    quiet();
+    let folder = folder();
+    let path = folder.path().join(name);
+    for length in 0..bytes.len() {
+        survives(&format!("{name} cut to {length}"), &bytes[..length], &path, read);
+    }
+    let mut bytes = bytes.to_vec();
+    for at in 0..bytes.len() {
+        let flip = [0x01, 0x80, 0xff][at % 3];
+        bytes[at] ^= flip;
+        survives(&format!("{name} with byte {at} ^ {flip:#x}"), &bytes, &path, read);
+        bytes[at] ^= flip;
+    }
+}
+
+fn numbers() -> arrow_array::RecordBatch {
+    let column = || Arc::new(Float64Array::from(vec![1.0, 2.0, 3.0])) as ArrayRef;
+    let byte = || Arc::new(Int8Array::from(vec![Some(1), Some(2), Some(3)])) as ArrayRef;
+    record_batch(vec![
+        ("a:x", column()),
+        ("a:y", column()),
+        ("b:x", byte()),
+        ("b:y", column()),
+        ("c:x", column()),
+        ("c:y", column()),
+        ("key", Arc::new(StringArray::from(vec!["p", "q", "p"]))),
+    ])
+}
+
+fn lists() -> arrow_array::RecordBatch {
+    let rows = || (0..3).map(|row| Some([Some(f64::from(row)), Some(1.0)]));
+    let column = || Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(rows())) as ArrayRef;
+    record_batch(vec![("a", column()), ("b", column()), ("c", column())])
+}
+
+#[test]
+fn damaged_csv() {
+    let text =
+        "\u{feff}a:x,a:y,b:x,\"b:y\",c:x,c:y,key\r\n1,2,3,4e0,\"5\",6,p\r\n.5,-1,0,1,2,3,\"q\"\"q\"\r\n";
+    cut_and_flip("t.csv", text.as_bytes(), read_table);
+}
+
+#[test]
+fn damaged_parquet() {
+    let folder = folder();
+    for batch in [numbers(), lists()] {
+        let bytes = std::fs::read(put_parquet(&folder, "t.parquet", &[batch], 2)).unwrap();
+        cut_and_flip("t.parquet", &bytes, read_table);
+    }
+}
+
+#[test]
+fn damaged_arrow() {
+    let folder = folder();
+    for batch in [numbers(), lists()] {
+        let bytes = std::fs::read(put_arrow(&folder, "t.arrow", std::slice::from_ref(&batch))).unwrap();
+        cut_and_flip("t.arrow", &bytes, read_table);
+        let bytes = std::fs::read(put_stream(&folder, "t.arrows", &[batch])).unwrap();
+        cut_and_flip("t.arrows", &bytes, read_table);
+    }
+}
+
+#[test]
+fn damaged_npy() {
+    for (version, fortran) in [(1, false), (2, true)] {
+        let bytes = npy(version, "'<f4'", fortran, "(2, 3, 2)", &[1; 48]);
+        cut_and_flip("t.npy", &bytes, read_table);
+    }
+}
+
+#[test]
+fn damaged_states() {
+    let folder = folder();
+    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+    let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
+    let header = Header { schema, loss: "log".into(), features: FeatureMap::Scores };
+    let layout = Layout::new(2, header.features.dimensions(2));
+    let path = folder.path().join("part.state");
+    state::write(&path, &Moments::new(header.clone(), vec![vec![1.0; layout.len]; 2]).unwrap()).unwrap();
+    cut_and_flip("part.state", &std::fs::read(&path).unwrap(), read_state);
+    state::write_header(&path, &header).unwrap();
+    cut_and_flip("posterior.json", &std::fs::read(&path).unwrap(), read_state);
+}
+
+#[test]
+fn findings_of_the_fuzz_targets() {
+    quiet();
+    let folder = folder();
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    for reader in ["csv", "parquet", "ipc", "npy", "state"] {
+        let ending = if reader == "ipc" { "arrow" } else { reader };
+        let path = folder.path().join("finding").with_extension(ending);
+        let read: fn(&Path) = if reader == "state" { read_state } else { read_table };
+        for finding in std::fs::read_dir(corpus.join(reader)).unwrap() {
+            let finding = finding.unwrap().path();
+            survives(&finding.display().to_string(), &std::fs::read(&finding).unwrap(), &path, read);
+        }
+    }
+}
