@@ -60,8 +60,8 @@ impl WithSimd for Tensor<'_> {
 
 /// Forms the products of pairs of columns and their sums with the first `B` right columns.
 ///
-/// Done by itself the forming is bound by its stores and costs a fifth of all time at `q = 10`; the first
-/// tile's multiply-adds hide them. The products are needed in registers here, so `B` is at most 2.
+/// Done by itself the forming waits for its stores, which the first tile's multiply-adds hide: 32 rather than
+/// 30 GFLOP/s at `q = 10`. The products take registers of their own here, so `B` is at most 2.
 #[inline(always)]
 fn form_and_sum<S: Simd, const B: usize>(
     simd: S,
