@@ -1,5 +1,55 @@
-//! The command line `triview`.
+//! The command line `triview`: how wrong is a model on data without labels?
 
+mod answer;
+mod args;
 mod chart;
+mod commands;
+mod digits;
+mod inputs;
+mod json;
+mod output;
+mod printer;
+mod progress;
+mod truth;
 
-fn main() {}
+use answer::Answer;
+use args::{Cli, Command, Global};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(usage) => {
+            // Help is printed to standard output and ends well; everything else is a question not understood.
+            let _ = usage.print();
+            return if usage.use_stderr() { answer::CANNOT_ANSWER.into() } else { ExitCode::SUCCESS };
+        }
+    };
+    match run(&cli).and_then(|answer| answer.print()) {
+        Ok(code) => code,
+        Err(error) => {
+            progress::say(&answer::in_words(&error));
+            answer::CANNOT_ANSWER.into()
+        }
+    }
+}
+
+fn run(cli: &Cli) -> anyhow::Result<Answer> {
+    use_threads(&cli.global)?;
+    match &cli.command {
+        Command::Estimate(args) => commands::estimate::run(args, &cli.global),
+        Command::Moments(args) => commands::moments::run(args, &cli.global),
+        Command::Inspect(args) => commands::inspect::run(args),
+        Command::Simulate(args) => commands::simulate::run(args, &cli.global),
+        Command::Demo(args) => commands::demo::run(args, &cli.global),
+    }
+}
+
+/// Sets the number of threads of everything that works in parallel.
+fn use_threads(global: &Global) -> anyhow::Result<()> {
+    if let Some(threads) = global.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+    }
+    Ok(())
+}

@@ -1,0 +1,258 @@
+//! What can be asked on the command line.
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use triview::estimator::{Estimator, Features, Params};
+use triview::simulate::Preset;
+use triview_table::{Input, ReadOptions};
+
+/// How wrong is a model on data without labels?
+#[derive(Debug, Parser)]
+#[command(name = "triview", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(long_about = "How wrong is a model on data without labels?\n\n\
+    Takes a table of scores: three views of each example that are independent given its class, each with one \
+    score a class. Answers with the risk of the model on those rows, and needs no labels for it.\n\n\
+    Exit status: 0 answered; 1 answered, but the fit is degenerate and not to be trusted; 2 could not answer.")]
+#[command(after_long_help = "Examples:\n  \
+    triview demo\n  \
+    triview simulate -o scores.parquet\n  \
+    triview estimate scores.parquet")]
+pub(crate) struct Cli {
+    #[command(flatten)]
+    pub(crate) global: Global,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+pub(crate) struct Global {
+    /// Threads to work with [default: one for each core]; the answer is the same for any number
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub(crate) threads: Option<u16>,
+    /// Seed of everything random: same input and same seed, same answer
+    #[arg(long, global = true, value_name = "S", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Neither notes nor progress on standard error
+    #[arg(long, short, global = true)]
+    pub(crate) quiet: bool,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Estimate the risk from unlabelled scores
+    Estimate(EstimateArgs),
+    /// Turn a table into a small state that can be merged with others
+    Moments(MomentsArgs),
+    /// Show what a state holds
+    Inspect(InspectArgs),
+    /// Make a score table whose true risk is known
+    Simulate(SimulateArgs),
+    /// Watch it work: train on digits, shift them, compare the estimate with the truth
+    Demo(DemoArgs),
+}
+
+/// `triview estimate`.
+#[derive(Debug, Args)]
+#[command(long_about = "Estimate the risk from unlabelled scores.\n\n\
+    A score table has columns `view:class` (`image:cat`, `image:dog`, `text:cat`, ...) or one list column a view. \
+    CSV, Parquet, Arrow IPC and NPY are told apart by the file's ending; several files make one data set. Other \
+    columns are ignored. States made by `triview moments` are taken in place of tables.")]
+#[command(after_long_help = "Examples:\n  \
+    triview estimate scores.parquet\n  \
+    triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
+    triview estimate --json scores.csv | jq .risk\n  \
+    zcat scores.csv.gz | triview estimate -\n  \
+    triview estimate part1.state part2.state")]
+pub(crate) struct EstimateArgs {
+    /// Score tables or states, not both; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE|STATE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Also write the feature map of a second pass, for `moments --posterior`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_posterior: Option<PathBuf>,
+}
+
+/// `triview moments`.
+#[derive(Debug, Args)]
+#[command(long_about = "Turn a table into a small state that can be merged with others.\n\n\
+    A state holds the moments of the scores in blocks of rows: some hundred kilobytes, however many the rows. \
+    States of parts of a data set, made with --like one of them, give together the answer of the whole.")]
+#[command(after_long_help = "Examples:\n  \
+    triview moments monday.parquet -o monday.state\n  \
+    triview moments tuesday.parquet --like monday.state -o tuesday.state\n  \
+    triview estimate monday.state tuesday.state\n\n\
+    A second pass over the same parts, with features fitted to the first:\n  \
+    triview estimate monday.state tuesday.state --save-posterior week.posterior\n  \
+    triview moments monday.parquet --posterior week.posterior -o monday2.state")]
+pub(crate) struct MomentsArgs {
+    /// Score tables; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The state to write
+    #[arg(long, short, value_name = "STATE")]
+    pub(crate) output: PathBuf,
+    /// Use the views, classes, loss and feature map of this state, so that the two can be merged
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss"])]
+    pub(crate) like: Option<PathBuf>,
+    /// Use the feature map that `estimate --save-posterior` wrote
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss"])]
+    pub(crate) posterior: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
+}
+
+/// `triview inspect`.
+#[derive(Debug, Args)]
+#[command(after_long_help = "Example:\n  triview inspect monday.state")]
+pub(crate) struct InspectArgs {
+    /// A state, or a feature map that `estimate --save-posterior` wrote
+    #[arg(value_name = "STATE")]
+    pub(crate) input: PathBuf,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `triview simulate`.
+#[derive(Debug, Args)]
+#[command(long_about = "Make a score table whose true risk is known.\n\n\
+    Writes the scores with a `label` column that `estimate` ignores, and a truth.json with the risk that the \
+    labels give, its standard error, the error rate, the class prior and the conditional risk matrices.")]
+#[command(after_long_help = "Example:\n  \
+    triview simulate --classes 6 --rows 100000 -o scores.parquet\n  \
+    triview estimate scores.parquet\n  \
+    jq '.risk, .standard_error' truth.json")]
+pub(crate) struct SimulateArgs {
+    /// The setting to draw from
+    #[arg(long, value_name = "NAME", value_parser = presets())]
+    pub(crate) preset: Option<Preset>,
+    /// Number of classes [default: the preset's]
+    #[arg(long, value_name = "K")]
+    pub(crate) classes: Option<usize>,
+    /// Number of rows
+    #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) rows: u64,
+    /// The score table to write: .csv, .parquet, .arrow or .npy
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// Where to write the truth [default: truth.json beside the table]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) truth: Option<PathBuf>,
+}
+
+/// `triview demo`.
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Watch it work: train on digits, shift them, compare the estimate with the truth.\n\n\
+    Trains a logistic model on composites of handwritten digits, then darkens their rims more and more. At each \
+    step it shows the true risk, which takes labels, beside three numbers that take none: the estimate, the \
+    risk measured before the shift, and the model's own entropy. Draws the four curves as an SVG."
+)]
+#[command(after_long_help = "Example:\n  triview demo --svg digits.svg")]
+pub(crate) struct DemoArgs {
+    /// Where to draw the four curves
+    #[arg(long, value_name = "FILE", default_value = "triview-demo.svg")]
+    pub(crate) svg: PathBuf,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a table is to be read.
+#[derive(Debug, Args)]
+pub(crate) struct TableArgs {
+    /// The three views to use, where a table has more [default: all]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', help_heading = "Reading tables")]
+    pub(crate) views: Option<Vec<String>>,
+    /// The classes, in the order of list columns or of the answer [default: the first view's]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', help_heading = "Reading tables")]
+    pub(crate) classes: Option<Vec<String>>,
+    /// What the numbers are [default: score]
+    #[arg(long, value_name = "KIND", help_heading = "Reading tables")]
+    pub(crate) input: Option<InputKind>,
+    /// Rows with the same value in this column depend on each other (a day, a user, a document)
+    #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
+    pub(crate) cluster: Option<String>,
+}
+
+impl TableArgs {
+    /// The same for the readers.
+    pub(crate) fn read_options(&self) -> ReadOptions {
+        ReadOptions {
+            views: self.views.clone(),
+            classes: self.classes.clone(),
+            input: match self.input {
+                Some(InputKind::Probability) => Input::Probability,
+                Some(InputKind::Score) | None => Input::Score,
+            },
+            cluster: self.cluster.clone(),
+            prefetch: rayon::current_num_threads() > 1,
+        }
+    }
+}
+
+/// What the numbers in a table are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum InputKind {
+    /// Additive log potentials: the model predicts the class with the largest sum over views
+    Score,
+    /// Probabilities, of which the logarithm is taken
+    Probability,
+}
+
+/// How the risk is to be estimated.
+#[derive(Debug, Args)]
+pub(crate) struct MethodArgs {
+    /// The loss whose mean is the risk [default: log]
+    #[arg(long, value_name = "NAME", help_heading = "Method")]
+    pub(crate) loss: Option<String>,
+    /// What each view is identified by [default: auto]
+    #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = features())]
+    pub(crate) features: Option<Features>,
+}
+
+impl MethodArgs {
+    /// The estimator these options ask for.
+    pub(crate) fn estimator(&self, global: &Global) -> triview::Result<Estimator> {
+        let mut params = Params::new().seed(global.seed).features(self.features.unwrap_or(Features::Auto));
+        if let Some(loss) = &self.loss {
+            params = params.loss(loss);
+        }
+        params.check()
+    }
+}
+
+/// Names of feature maps, so that help and errors list them.
+fn features() -> impl TypedValueParser<Value = Features> {
+    PossibleValuesParser::new(Features::ALL.map(|features| features.name()))
+        .try_map(|name| name.parse::<Features>())
+}
+
+/// Names of presets, so that help and errors list them.
+fn presets() -> impl TypedValueParser<Value = Preset> {
+    PossibleValuesParser::new(Preset::ALL.iter().map(|preset| preset.name()))
+        .try_map(|name| name.parse::<Preset>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,161 @@
+//! `triview demo`: train on digits, shift them, and compare the estimated risk with the truth.
+
+use crate::answer::Answer;
+use crate::args::{DemoArgs, Global};
+use crate::chart::{Chart, Series};
+use crate::digits;
+use crate::json;
+use crate::output;
+use crate::printer::{Align, WIDTH, aligned, plain, with_error, wrapped};
+use crate::progress::Progress;
+use anyhow::Result;
+use rayon::prelude::*;
+use serde::Serialize;
+use triview::composite::{Composites, Images};
+use triview::estimator::{Estimator, Params, Status};
+use triview::learning::{LogisticModel, LogisticParams, log_loss, predictive_entropy};
+use triview::views::{InMemory, Schema};
+
+/// Composites to train on and, at each step, to test on.
+const ROWS: usize = 5_000;
+/// The strongest distortion.
+const STRONGEST: u32 = 10;
+
+/// What is known at one distortion.
+#[derive(Debug, Serialize)]
+struct Step {
+    distortion: u32,
+    true_risk: f64,
+    true_standard_error: f64,
+    estimate: f64,
+    standard_error: f64,
+    validation_risk: f64,
+    predictive_entropy: f64,
+    status: Status,
+}
+
+/// The object of `--json`.
+#[derive(Debug, Serialize)]
+struct DemoObject<'a> {
+    schema: u32,
+    rows: usize,
+    svg: String,
+    steps: &'a [Step],
+}
+
+/// Trains, shifts, estimates, draws.
+pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Answer> {
+    output::check(&args.svg, &[])?;
+    let progress = Progress::new(global.quiet);
+    progress.spin("training on digits, then estimating on shifted ones");
+    let images = digits::images()?;
+    let (seen, unseen) = images.split(images.len() / 2)?;
+    let training = Composites::draw(&seen, ROWS, 0.0, false, global.seed)?;
+    let model = LogisticParams::default().seed(global.seed).check()?.train(&training);
+    let estimator = Params::new().seed(global.seed).check()?;
+    let steps = shift(&model, &unseen, &estimator, global.seed)?;
+    output::write_text(&args.svg, &chart(&steps).svg()?)?;
+    drop(progress);
+    let svg = args.svg.display().to_string();
+    let text = if args.json {
+        json::to_text(&DemoObject { schema: json::SCHEMA, rows: ROWS, svg, steps: &steps })?
+    } else {
+        text(&steps, training.rows(), &svg)
+    };
+    Ok(Answer::new(text).trusted(steps.iter().all(|step| step.status != Status::Degenerate)))
+}
+
+/// Measures and estimates at every distortion. The images at all of them are the same, and the model has seen none.
+fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u64) -> Result<Vec<Step>> {
+    let classes = (0..images.classes()).map(|digit| digit.to_string()).collect();
+    let views = ["first", "second", "third"].map(str::to_owned).to_vec();
+    let schema = Schema::new(views, classes)?;
+    // Other rows than those of the steps: what would have been set aside for validation before the shift.
+    let held_out = Composites::draw(images, ROWS, 0.0, false, seed.wrapping_add(1))?;
+    let validation_risk = log_loss(&model.scores(&held_out)?, held_out.labels()).value;
+    (0..=STRONGEST)
+        .into_par_iter()
+        .map(|distortion| {
+            let rows = Composites::draw(images, ROWS, f64::from(distortion), false, seed.wrapping_add(2))?;
+            let scores = model.scores(&rows)?;
+            let truth = log_loss(&scores, rows.labels());
+            let entropy = predictive_entropy(&scores);
+            let estimate = estimator.estimate(&InMemory::new(schema.clone(), vec![scores]))?;
+            Ok(Step {
+                distortion,
+                true_risk: truth.value,
+                true_standard_error: truth.standard_error,
+                estimate: estimate.risk,
+                standard_error: estimate.standard_error,
+                validation_risk,
+                predictive_entropy: entropy.value,
+                status: estimate.fit.status,
+            })
+        })
+        .collect()
+}
+
+/// The four curves.
+fn chart(steps: &[Step]) -> Chart {
+    let curve = |name: &str, of: fn(&Step) -> f64| Series {
+        name: name.to_owned(),
+        points: steps.iter().map(|step| (f64::from(step.distortion), of(step))).collect(),
+    };
+    Chart {
+        title: "Risk of a digit classifier as its images are distorted".to_owned(),
+        x_label: "distortion a".to_owned(),
+        y_label: "log loss".to_owned(),
+        log_y: true,
+        series: vec![
+            curve("true risk", |step| step.true_risk),
+            curve("estimate, no labels", |step| step.estimate),
+            curve("validation risk", |step| step.validation_risk),
+            curve("predictive entropy", |step| step.predictive_entropy),
+        ],
+    }
+}
+
+/// The table, what to see in it, and what to do next.
+fn text(steps: &[Step], trained: usize, svg: &str) -> String {
+    let header = ["a", "true risk", "estimate", "validation risk", "entropy", ""].map(str::to_owned).to_vec();
+    let mut rows = vec![header];
+    rows.extend(steps.iter().map(|step| {
+        vec![
+            step.distortion.to_string(),
+            with_error(step.true_risk, step.true_standard_error),
+            with_error(step.estimate, step.standard_error),
+            plain(step.validation_risk),
+            plain(step.predictive_entropy),
+            if step.status == Status::Degenerate { "not to be trusted".to_owned() } else { String::new() },
+        ]
+    }));
+    let mut align = vec![Align::Right; 5];
+    align.push(Align::Left);
+    let mut parts = vec![
+        wrapped(
+            &format!(
+                "A logistic model was trained on {trained} composite digits. At each distortion a it meets {ROWS} new \
+                 ones. Only the first column was computed with labels (log loss, ± one standard error)."
+            ),
+            WIDTH,
+            0,
+        ),
+        aligned(&align, rows),
+    ];
+    if let Some(last) = steps.last() {
+        let moral = format!(
+            "Look at a = {}: the true risk is {}; the estimate, without a label, is {}. The validation risk still \
+             says {} and the model's own entropy {}.",
+            last.distortion,
+            plain(last.true_risk),
+            with_error(last.estimate, last.standard_error),
+            plain(last.validation_risk),
+            plain(last.predictive_entropy)
+        );
+        parts.push(wrapped(&moral, WIDTH, 0));
+    }
+    parts.push(format!(
+        "The four curves are in {svg}. Next: `triview simulate -o scores.csv`, then `triview estimate scores.csv`."
+    ));
+    parts.join("\n\n") + "\n"
+}

@@ -1,0 +1,76 @@
+//! `triview inspect`: what a state holds.
+
+use crate::answer::Answer;
+use crate::args::InspectArgs;
+use crate::json;
+use crate::printer::{WIDTH, facts, name, names};
+use anyhow::Result;
+use indicatif::{HumanBytes, HumanCount};
+use serde::Serialize;
+use triview::moments::Header;
+use triview_table::state;
+
+/// What there is to tell of a file.
+#[derive(Debug, Serialize)]
+struct Contents<'a> {
+    schema: u32,
+    kind: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    blocks: Option<usize>,
+    loss: &'a str,
+    features: &'static str,
+    views: &'a [String],
+    classes: &'a [String],
+    bytes: u64,
+}
+
+/// Reads the file and tells.
+pub(crate) fn run(args: &InspectArgs) -> Result<Answer> {
+    let path = &args.input;
+    let (header, rows, blocks) = if state::is_state(path) {
+        let moments = state::read(path)?;
+        (moments.header().clone(), Some(moments.rows()), Some(moments.blocks().len()))
+    } else {
+        (state::read_header(path)?, None, None)
+    };
+    let contents = Contents::new(&header, rows, blocks, std::fs::metadata(path)?.len());
+    let text = if args.json { json::to_text(&contents)? } else { contents.text() };
+    Ok(Answer::new(text))
+}
+
+impl<'a> Contents<'a> {
+    fn new(header: &'a Header, rows: Option<u64>, blocks: Option<usize>, bytes: u64) -> Self {
+        Self {
+            schema: json::SCHEMA,
+            kind: if rows.is_some() { "state" } else { "posterior" },
+            rows,
+            blocks,
+            loss: &header.loss,
+            features: header.features.name(),
+            views: header.schema.views(),
+            classes: header.schema.classes(),
+            bytes,
+        }
+    }
+
+    fn text(&self) -> String {
+        let kind = match self.rows {
+            Some(_) => "a state: moments of a score table, to be merged and estimated from",
+            None => "a feature map for `moments --posterior`",
+        };
+        let mut lines = vec![("kind", kind.to_owned())];
+        if let (Some(rows), Some(blocks)) = (self.rows, self.blocks) {
+            lines.push(("rows", format!("{} in {blocks} blocks", HumanCount(rows))));
+        }
+        lines.extend([
+            ("views", names(self.views, WIDTH - 12)),
+            ("classes", format!("{}: {}", self.classes.len(), names(self.classes, WIDTH - 20))),
+            ("loss", name(self.loss, WIDTH - 12)),
+            ("features", self.features.to_owned()),
+            ("size", HumanBytes(self.bytes).to_string()),
+        ]);
+        facts(&lines) + "\n"
+    }
+}

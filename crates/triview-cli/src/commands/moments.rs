@@ -1,0 +1,33 @@
+//! `triview moments`: a table as a small state that adds up.
+
+use crate::answer::Answer;
+use crate::args::{Global, MomentsArgs};
+use crate::inputs::{note_changes, open_tables};
+use crate::output;
+use crate::progress::Progress;
+use anyhow::Result;
+use indicatif::HumanCount;
+use triview_table::state;
+
+/// Reads all rows once (twice where the feature map has to be fitted first) and writes the state.
+pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
+    let estimator = args.method.estimator(global)?;
+    output::check(&args.output, &args.inputs)?;
+    let given = match (&args.like, &args.posterior) {
+        (Some(like), _) => Some(state::read(like)?.header().clone()),
+        (None, Some(posterior)) => Some(state::read_header(posterior)?),
+        (None, None) => None,
+    };
+    let table = open_tables(&args.inputs, &args.table)?;
+    let progress = Progress::new(global.quiet);
+    let source = progress.watch(&table, table.rows());
+    let header = match given {
+        Some(header) => header,
+        None => estimator.look(&source)?,
+    };
+    let moments = estimator.moments(&source, &header)?;
+    state::write(&args.output, &moments)?;
+    note_changes(&table, &progress);
+    progress.note(&format!("{} rows in `{}`", HumanCount(moments.rows()), args.output.display()));
+    Ok(Answer::new(String::new()))
+}

@@ -1,0 +1,96 @@
+//! What `estimate` is given: tables or states, never both.
+
+use crate::args::{MethodArgs, TableArgs};
+use crate::printer::{WIDTH, names};
+use crate::progress::Progress;
+use anyhow::{Context, Result, bail};
+use indicatif::HumanCount;
+use std::path::{Path, PathBuf};
+use triview::moments::Moments;
+use triview_table::{Table, state};
+
+/// The name of standard input.
+const STDIN: &str = "-";
+
+/// Either kind of input, opened.
+pub(crate) enum Inputs {
+    /// Score tables that make one data set.
+    Tables(Table),
+    /// States, merged.
+    States(Box<Moments>),
+}
+
+impl Inputs {
+    /// Opens what the paths name.
+    ///
+    /// # Errors
+    /// For tables among states, options that a state has already answered, and whatever cannot be read.
+    pub(crate) fn open(paths: &[PathBuf], table: &TableArgs, method: &MethodArgs) -> Result<Self> {
+        let (states, tables): (Vec<&Path>, Vec<&Path>) = paths
+            .iter()
+            .map(PathBuf::as_path)
+            .partition(|path| *path != Path::new(STDIN) && state::is_state(path));
+        match (states.first(), tables.first()) {
+            (Some(state), Some(table)) => bail!(
+                "`{}` is a state and `{}` is not: estimate from tables or from states, or turn the tables into \
+                 states with `moments --like {}`",
+                state.display(),
+                table.display(),
+                state.display()
+            ),
+            (Some(_), None) => {
+                refuse_options(table, method)?;
+                Ok(Self::States(Box::new(merge(&states)?)))
+            }
+            _ => Ok(Self::Tables(open_tables(paths, table)?)),
+        }
+    }
+}
+
+/// Opens tables; what `-` names is read from standard input.
+pub(crate) fn open_tables(paths: &[PathBuf], table: &TableArgs) -> Result<Table> {
+    Ok(Table::open(paths, &table.read_options())?)
+}
+
+/// Says what of a table that has been read was left out or changed.
+pub(crate) fn note_changes(table: &Table, progress: &Progress) {
+    let ignored = table.ignored_columns();
+    if !ignored.is_empty() {
+        progress.note(&format!("columns not used: {}", names(ignored, WIDTH - 24)));
+    }
+    if table.clipped() > 0 {
+        progress.note(&format!(
+            "{} probabilities were so small that 1e-15 was taken",
+            HumanCount(table.clipped())
+        ));
+    }
+}
+
+/// One state of many, in the order given.
+fn merge(paths: &[&Path]) -> Result<Moments> {
+    let mut merged: Option<Moments> = None;
+    for path in paths {
+        let next = state::read(path)?;
+        merged = Some(match merged {
+            None => next,
+            Some(sum) => sum.merge(&next).with_context(|| format!("`{}`", path.display()))?,
+        });
+    }
+    merged.context("no state is given")
+}
+
+/// Refuses what only a table can still be asked.
+fn refuse_options(table: &TableArgs, method: &MethodArgs) -> Result<()> {
+    let given = [
+        ("--views", table.views.is_some()),
+        ("--classes", table.classes.is_some()),
+        ("--input", table.input.is_some()),
+        ("--cluster", table.cluster.is_some()),
+        ("--loss", method.loss.is_some()),
+        ("--features", method.features.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        bail!("{option} is for reading tables; a state has it settled: give it to `moments` instead");
+    }
+    Ok(())
+}

@@ -1,0 +1,189 @@
+//! The answers for a program: one object, whose keys are stable.
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+use std::io::{self, Write};
+use triview::estimator::{Estimate, Fit};
+
+/// The version of every object printed here.
+pub(crate) const SCHEMA: u32 = 1;
+
+/// An [`Estimate`] under the names of the contract. What cannot be filled is absent.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct EstimateObject<'a> {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    risk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standard_error: Option<f64>,
+    loss: &'a str,
+    rows: u64,
+    views: &'a [String],
+    groups: Vec<[&'a str; 1]>,
+    classes: &'a [String],
+    class_prior: &'a [f64],
+    conditional_risk: ByName<'a, Vec<Vec<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matching_gap: Option<f64>,
+    fit: &'a Fit,
+    diagnostics: Diagnostics<'a>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Diagnostics<'a> {
+    conditioning: Conditioning<'a>,
+    alarms: &'a [String],
+}
+
+#[derive(Debug, serde::Serialize)]
+struct Conditioning<'a> {
+    smallest_singular_value: ByName<'a, f64>,
+    smallest_prior: f64,
+    tau: f64,
+}
+
+impl<'a> EstimateObject<'a> {
+    /// The object for an answer.
+    pub(crate) fn new(estimate: &'a Estimate) -> Self {
+        let views = &estimate.views;
+        let conditioning = &estimate.conditioning;
+        Self {
+            schema: SCHEMA,
+            risk: finite(estimate.risk),
+            standard_error: finite(estimate.standard_error),
+            loss: &estimate.loss,
+            rows: estimate.rows,
+            views,
+            groups: views.iter().map(|view| [view.as_str()]).collect(),
+            classes: &estimate.classes,
+            class_prior: &estimate.class_prior,
+            conditional_risk: ByName { names: views, values: &estimate.conditional_risk },
+            matching_gap: finite(estimate.matching_gap),
+            fit: &estimate.fit,
+            diagnostics: Diagnostics {
+                conditioning: Conditioning {
+                    smallest_singular_value: ByName {
+                        names: views,
+                        values: &conditioning.smallest_singular_value,
+                    },
+                    smallest_prior: conditioning.smallest_prior,
+                    tau: conditioning.tau,
+                },
+                alarms: &estimate.alarms,
+            },
+        }
+    }
+}
+
+/// JSON has no word for infinity or for nothing at all; the key is left out then.
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+/// Values under names, in the order of the names.
+#[derive(Debug)]
+pub(crate) struct ByName<'a, T> {
+    /// The keys.
+    pub(crate) names: &'a [String],
+    /// A value for each.
+    pub(crate) values: &'a [T],
+}
+
+impl<T: Serialize> Serialize for ByName<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.names.len()))?;
+        for (name, value) in self.names.iter().zip(self.values) {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// An object as text: a line for each key, arrays in one line, a line break at the end.
+pub(crate) fn to_text(object: &impl Serialize) -> serde_json::Result<String> {
+    let mut text = Vec::new();
+    let mut serializer = serde_json::Serializer::with_formatter(&mut text, Layout::default());
+    object.serialize(&mut serializer)?;
+    text.push(b'\n');
+    String::from_utf8(text).map_err(serde::ser::Error::custom)
+}
+
+/// Objects over lines as a person reads them, arrays in one line: a matrix would fill pages otherwise.
+#[derive(Default)]
+struct Layout {
+    pretty: PrettyFormatter<'static>,
+    arrays: usize,
+}
+
+impl Formatter for Layout {
+    fn begin_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.arrays += 1;
+        CompactFormatter.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.arrays -= 1;
+        CompactFormatter.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if first { Ok(()) } else { writer.write_all(b", ") }
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.arrays > 0 { CompactFormatter.begin_object(writer) } else { self.pretty.begin_object(writer) }
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.arrays > 0 { CompactFormatter.end_object(writer) } else { self.pretty.end_object(writer) }
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        if self.arrays == 0 {
+            self.pretty.begin_object_key(writer, first)
+        } else if first {
+            Ok(())
+        } else {
+            writer.write_all(b", ")
+        }
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        writer.write_all(b": ")
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.arrays > 0 { Ok(()) } else { self.pretty.end_object_value(writer) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::printer::tests::estimate;
+
+    #[test]
+    fn the_object_of_the_contract() {
+        insta::assert_snapshot!(to_text(&EstimateObject::new(&estimate(3))).expect("serialisable"));
+    }
+
+    #[test]
+    fn what_is_not_a_number_is_absent() {
+        let mut unknown = estimate(2);
+        unknown.standard_error = f64::NAN;
+        unknown.matching_gap = f64::INFINITY;
+        let text = to_text(&EstimateObject::new(&unknown)).expect("serialisable");
+        assert!(!text.contains("standard_error") && !text.contains("matching_gap"), "{text}");
+        assert!(!text.contains("null"), "{text}");
+    }
+
+    #[test]
+    fn objects_in_arrays_stay_in_their_line() {
+        let rows = serde_json::json!({ "rows": [{ "a": 1, "b": [] }, { "a": 2, "b": [3, 4] }], "none": {} });
+        let text = to_text(&rows).expect("serialisable");
+        let expected =
+            "{\n  \"none\": {},\n  \"rows\": [{\"a\": 1, \"b\": []}, {\"a\": 2, \"b\": [3, 4]}]\n}\n";
+        assert_eq!(text, expected);
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).expect("JSON"), rows);
+    }
+}

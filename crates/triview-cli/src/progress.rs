@@ -1,0 +1,167 @@
+//! How far a long reading is: on standard error, on a terminal only, and only once it is long.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::{IsTerminal, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+use triview::views::{Batch, Schema, Source};
+
+/// What is done sooner shows nothing.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How often the display changes.
+const TICK: Duration = Duration::from_millis(100);
+
+/// A line of progress, cleared when it is dropped.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    quiet: bool,
+    /// Hanging up tells the thread that waits to show the line that it need not.
+    _waiting: Option<Sender<()>>,
+}
+
+impl Progress {
+    /// Begins to wait; nothing is shown in the first two seconds, nor when `quiet`, nor off a terminal.
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        let shown = !quiet && std::io::stderr().is_terminal();
+        let waiting = shown.then(|| {
+            let (sender, receiver) = channel();
+            let bar = bar.clone();
+            std::thread::spawn(move || show_later(&bar, &receiver));
+            sender
+        });
+        Self { bar, quiet, _waiting: waiting }
+    }
+
+    /// The same source, whose rows are counted as they are read.
+    pub(crate) fn watch<'a, S: Source>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
+        Watched { source, rows, progress: self }
+    }
+
+    /// Counts rows from zero on, towards a total where one is known.
+    pub(crate) fn count(&self, doing: &'static str, rows: Option<u64>) {
+        self.bar.reset();
+        self.bar.set_message(doing);
+        let template = match rows {
+            Some(rows) => {
+                self.bar.set_length(rows);
+                "{msg} {wide_bar} {human_pos} of {human_len} rows, {eta} left"
+            }
+            None => {
+                self.bar.unset_length();
+                "{spinner} {msg} {human_pos} rows, {elapsed}"
+            }
+        };
+        self.bar.set_style(style(template));
+    }
+
+    /// More rows are done.
+    pub(crate) fn advance(&self, rows: usize) {
+        self.bar.inc(rows as u64);
+    }
+
+    /// Something that cannot be counted.
+    pub(crate) fn spin(&self, doing: &'static str) {
+        self.bar.reset();
+        self.bar.set_message(doing);
+        self.bar.set_style(style("{spinner} {msg} {elapsed}"));
+    }
+
+    /// A line for the person at the terminal, above the progress; nothing when quiet.
+    pub(crate) fn note(&self, text: &str) {
+        if !self.quiet {
+            self.bar.suspend(|| say(&format!("note: {text}")));
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A line on standard error; when nobody listens there, that is no error.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Shows the line once it has been long enough, unless it is over by then.
+fn show_later(bar: &ProgressBar, over: &Receiver<()>) {
+    if over.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+        bar.set_draw_target(ProgressDrawTarget::stderr());
+        bar.enable_steady_tick(TICK);
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}
+
+/// A source whose readings are counted. Between readings, whoever reads is taken to be fitting.
+pub(crate) struct Watched<'a, S> {
+    source: &'a S,
+    rows: Option<u64>,
+    progress: &'a Progress,
+}
+
+impl<S: Source> Source for Watched<'_, S> {
+    type Error = S::Error;
+
+    fn schema(&self) -> &Schema {
+        self.source.schema()
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch, S::Error>>, S::Error> {
+        let batches = self.source.batches()?;
+        self.progress.count("reading", self.rows);
+        Ok(Counted { batches, progress: self.progress })
+    }
+}
+
+/// Counts the rows of batches that go by.
+struct Counted<'a, I> {
+    batches: I,
+    progress: &'a Progress,
+}
+
+impl<I: Iterator<Item = Result<Batch, E>>, E> Iterator for Counted<'_, I> {
+    type Item = Result<Batch, E>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let batch = self.batches.next();
+        if let Some(Ok(batch)) = &batch {
+            self.progress.advance(batch.rows());
+        }
+        batch
+    }
+}
+
+impl<I> Drop for Counted<'_, I> {
+    fn drop(&mut self) {
+        self.progress.spin("fitting");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use triview::views::InMemory;
+
+    #[test]
+    fn every_reading_is_counted_from_zero() {
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let schema = Schema::new(names(&["a", "b", "c"]), names(&["0", "1"])).expect("valid names");
+        let batch = Batch::new(5, [vec![0.0; 10], vec![1.0; 10], vec![2.0; 10]]).expect("finite");
+        let source = InMemory::new(schema, vec![batch.clone(), batch]);
+        let progress = Progress::new(true);
+        let watched = progress.watch(&source, Some(10));
+        for _ in 0..2 {
+            let mut batches = watched.batches().expect("in memory");
+            assert!(batches.next().is_some());
+            assert_eq!(progress.bar.position(), 5);
+            assert_eq!(batches.count(), 1);
+        }
+        assert_eq!(progress.bar.message(), "fitting");
+    }
+}
