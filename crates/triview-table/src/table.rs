@@ -214,7 +214,7 @@ impl Member {
         Ok(match &self.head {
             Head::Csv(header) => Box::new(csv::read(location, header, selection)?),
             Head::Parquet(head) => parquet::read(location, head, selection, chunk, prefetch)?,
-            Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection)?),
+            Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection, chunk)?),
             Head::Npy(header) => Box::new(npy::read(location, header, selection)?),
         })
     }

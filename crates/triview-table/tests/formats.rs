@@ -6,9 +6,11 @@ mod common;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, LargeListBuilder};
 use arrow_array::types::Float64Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
-    Int64Array, ListArray, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, ListArray, StringArray, StructArray, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array,
 };
+use arrow_schema::{DataType, Field};
 use common::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -102,32 +104,38 @@ fn every_width_of_number() {
     }
 }
 
-#[test]
-fn every_kind_of_list() {
-    let folder = folder();
-    let n = 40;
-    let list = |view: usize| -> ArrayRef {
+/// A list column of one view.
+type MakeList = fn(usize, usize) -> ArrayRef;
+
+/// The three kinds of list columns of `n` rows.
+const LISTS: [(&str, MakeList); 3] = [
+    ("list", |n, view| {
         let rows = (0..n).map(|row| Some([value(row, view, 0), value(row, view, 1)].map(Some)));
         Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(rows))
-    };
-    let large = |view: usize| -> ArrayRef {
+    }),
+    ("large", |n, view| {
         let mut builder = LargeListBuilder::new(Float32Builder::new());
         for row in 0..n {
             builder.append_value([0, 1].map(|class| Some(value(row, view, class) as f32)));
         }
         Arc::new(builder.finish())
-    };
-    let fixed = |view: usize| -> ArrayRef {
+    }),
+    ("fixed", |n, view| {
         let mut builder = FixedSizeListBuilder::new(Float32Builder::new(), 2);
         for row in 0..n {
             builder.values().append_slice(&[0, 1].map(|class| value(row, view, class) as f32));
             builder.append(true);
         }
         Arc::new(builder.finish())
-    };
-    let kinds: [(&str, &dyn Fn(usize) -> ArrayRef); 3] =
-        [("list", &list), ("large", &large), ("fixed", &fixed)];
-    for (name, list) in kinds {
+    }),
+];
+
+#[test]
+fn every_kind_of_list() {
+    let folder = folder();
+    let n = 40;
+    for (name, list) in LISTS {
+        let list = |view| list(n, view);
         let text: ArrayRef = Arc::new(StringArray::from(vec!["t"; n]));
         let whole = record_batch(vec![("a", list(0)), ("label", text), ("b", list(1)), ("c", list(2))]);
         // Slices do not begin at the first item.
@@ -349,5 +357,45 @@ fn compressed_arrow_files() {
         writer.write(&batch).unwrap();
         writer.finish().unwrap();
         assert_eq!(rows(&read(&path).unwrap().1), expected(5000));
+    }
+}
+
+#[test]
+fn large_record_batches_are_read_in_parts() {
+    let folder = folder();
+    let n = 50_000;
+    let days: Vec<String> = (0..n).map(|row| format!("day {}", row / 3)).collect();
+    let text: ArrayRef = Arc::new(StringArray::from_iter_values(&days));
+    let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true; n]));
+    let inner: ArrayRef = Arc::new(StringArray::from(vec!["inner"; n]));
+    let field = Arc::new(Field::new("inner", DataType::Utf8, false));
+    let nested: ArrayRef = Arc::new(StructArray::from(vec![(field, inner)]));
+    let options = ReadOptions { cluster: Some("day".into()), ..Default::default() };
+    let clusters = |batches: &[Batch]| -> Vec<u64> {
+        batches.iter().flat_map(|batch| batch.clusters().unwrap().to_vec()).collect()
+    };
+    let mut keys: Option<Vec<u64>> = None;
+    for (name, list) in LISTS {
+        let batch = record_batch(vec![
+            ("flag", flags.clone()),
+            ("a", list(n, 0)),
+            ("nested", nested.clone()),
+            ("b", list(n, 1)),
+            ("day", text.clone()),
+            ("c", list(n, 2)),
+        ]);
+        // The batch of 50,000 rows is followed by small ones.
+        let parts = [batch.clone(), batch.slice(10, 5), batch.slice(20, 30_000)];
+        let all = expected(n);
+        let all = [all.clone(), all[10..15].to_vec(), all[20..30_020].to_vec()].concat();
+        for path in [put_arrow(&folder, "t.arrow", &parts), put_stream(&folder, "t.arrows", &parts)] {
+            let (table, batches) = read_with(&[&path], &options).unwrap();
+            assert_eq!(table.rows(), Some(80_005));
+            assert!(rows(&batches) == all, "{name}");
+            let found = clusters(&batches);
+            assert_eq!(*keys.get_or_insert(found.clone()), found, "{name}");
+        }
+        let path = put_parquet(&folder, "t.parquet", &parts, 1000);
+        assert_eq!(Some(clusters(&read_with(&[&path], &options).unwrap().1)), keys, "{name} as Parquet");
     }
 }
