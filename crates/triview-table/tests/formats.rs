@@ -74,10 +74,13 @@ fn written_tables_are_read_back_to_the_last_bit() {
     }
 }
 
+/// A column of these values.
+type MakeColumn = fn(Vec<f64>) -> ArrayRef;
+
 #[test]
 fn every_width_of_number() {
     let folder = folder();
-    let makers: [(&str, fn(Vec<f64>) -> ArrayRef); 11] = [
+    let makers: [(&str, MakeColumn); 11] = [
         ("f16", |values| {
             Arc::new(Float16Array::from_iter_values(values.into_iter().map(half::f16::from_f64)))
         }),
