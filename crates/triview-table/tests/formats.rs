@@ -212,7 +212,7 @@ fn views_of_an_array_can_be_chosen() {
 #[test]
 fn csv_as_it_is_found_in_the_wild() {
     let folder = folder();
-    let text = "\u{feff}\"a:cat\",a:dog,b:cat,note,b:dog,c:cat,c:dog\r\n\
+    let text = "\u{feff}\"a:cat\",a:dog,b:cat,note, b:dog,c:cat,c:dog\r\n\
                 1,2.5, 3 ,\"text, with\r\n\"\"quotes\"\"\",-4e0,\"5\",+6\r\n\
                 .5,1.,1E-3,,0,-0.0,7\r\n\r\n";
     let (table, batches) = read(&put(&folder, "t.csv", text)).unwrap();
@@ -400,5 +400,43 @@ fn large_record_batches_are_read_in_parts() {
         }
         let path = put_parquet(&folder, "t.parquet", &parts, 1000);
         assert_eq!(Some(clusters(&read_with(&[&path], &options).unwrap().1)), keys, "{name} as Parquet");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_are_read_twice_as_well() {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(csv(&["1,2,3,4,5,6"]).as_bytes()).unwrap();
+    drop(writer);
+    let path = std::path::PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+    assert!(!triview_table::state::is_state(&path));
+    let (table, once) = read(&path).unwrap();
+    assert_eq!(rows(&once), [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]].map(Vec::from)]);
+    assert_eq!(table.batches().unwrap().map(Result::unwrap).collect::<Vec<_>>(), once);
+}
+
+#[test]
+fn tables_that_other_programs_wrote() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut read_files = 0;
+    for reader in ["csv", "parquet", "ipc", "npy"] {
+        for file in std::fs::read_dir(corpus.join(reader)).unwrap() {
+            let path = file.unwrap().path();
+            if !path.file_name().unwrap().to_str().unwrap().starts_with("valid-") {
+                continue;
+            }
+            let (table, batches) = read(&path).unwrap();
+            assert_eq!(rows(&batches), expected(5), "{}", path.display());
+            assert_eq!(table.schema().classes(), ["0", "1"]);
+            read_files += 1;
+        }
+    }
+    assert_eq!(read_files, 21);
+    for name in ["valid.state", "valid.json"] {
+        let path = corpus.join("state").join(name);
+        assert_eq!(triview_table::state::is_state(&path), name == "valid.state");
     }
 }
