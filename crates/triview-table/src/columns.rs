@@ -282,7 +282,7 @@ fn match_classes(
                     path: path.into(),
                     view: view.to_string(),
                     class: class.clone(),
-                    because: source,
+                    because: source.into(),
                     nearest: nearest(class, spare().map(|(class, _)| *class))
                         .map(|class| format!("{view}:{class}")),
                 });
@@ -299,7 +299,7 @@ fn match_classes(
                     path: path.into(),
                     view: first.0.to_string(),
                     class: class.to_string(),
-                    because: format!("view `{view}` has that class"),
+                    because: format!("view `{view}` has that class").into(),
                     nearest: nearest.map(|class| format!("{}:{class}", first.0)),
                 }
             });

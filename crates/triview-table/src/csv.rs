@@ -126,7 +126,7 @@ impl Records {
 
     fn header(&mut self) -> Result<Header, Error> {
         let header = match self.reader.headers() {
-            Ok(header) => header.iter().map(str::to_owned).collect(),
+            Ok(header) => header.iter().map(|name| name.trim().to_owned()).collect(),
             Err(error) => return Err(self.refuse(error)),
         };
         Ok(header)

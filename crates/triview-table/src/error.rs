@@ -2,7 +2,7 @@
 
 use crate::format::Format;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a file cannot be used. Rows are counted from 1, without the header.
 #[derive(Debug, thiserror::Error)]
@@ -158,7 +158,7 @@ pub enum Error {
         /// The class.
         class: String,
         /// What makes the class expected.
-        because: String,
+        because: Box<str>,
         /// The likeliest column.
         nearest: Option<String>,
     },
@@ -222,7 +222,7 @@ pub enum Error {
         /// The file.
         path: PathBuf,
         /// The file it should be like.
-        first: PathBuf,
+        first: Box<Path>,
         /// `views` or `classes`.
         what: &'static str,
         /// Its names.

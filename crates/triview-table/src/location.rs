@@ -20,6 +20,11 @@ impl Location {
         Self { name: path.into(), path: path.into() }
     }
 
+    /// Whether it is something that can be read only once, such as a named pipe or a shell's `<(command)`.
+    pub(crate) fn is_pipe(&self) -> bool {
+        std::fs::metadata(&self.path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+    }
+
     /// Opens the file at its beginning.
     pub(crate) fn open(&self) -> Result<File, Error> {
         let metadata = std::fs::metadata(&self.path).map_err(|source| match source.kind() {

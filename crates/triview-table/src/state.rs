@@ -38,8 +38,12 @@ pub fn is_state(path: &Path) -> bool {
     if ending.is_some_and(|ending| ["state", "safetensors"].contains(&ending.to_ascii_lowercase().as_str())) {
         return true;
     }
+    let location = Location::of(path);
+    if location.is_pipe() {
+        return false;
+    }
     let mut head = Vec::new();
-    let read = Location::of(path).open().map(|file| file.take(9).read_to_end(&mut head));
+    let read = location.open().map(|file| file.take(9).read_to_end(&mut head));
     matches!(read, Ok(Ok(_))) && looks_like_safetensors(&head)
 }
 

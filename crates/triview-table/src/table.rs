@@ -9,7 +9,7 @@ use crate::pipeline::{Batches, Pipeline};
 use crate::{csv, ipc, npy, parquet};
 use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use arrow_schema::SchemaRef;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,13 +58,13 @@ pub(crate) struct DataSet {
     pub(crate) options: ReadOptions,
     pub(crate) k: usize,
     pub(crate) clipped: AtomicU64,
-    /// The copy of standard input, which vanishes with the table.
+    /// The copies of pipes, which vanish with the table.
     _spooled: Vec<NamedTempFile>,
 }
 
 impl Table {
     /// Opens files that together are one data set: the same views and classes, in whatever order. `-` is standard
-    /// input, which is copied to a temporary file so that it can be read twice.
+    /// input; it and other pipes are copied to a temporary file, so that they can be read twice.
     ///
     /// # Errors
     /// Whatever is wrong with a file that its header shows; see [`Error`].
@@ -72,7 +72,14 @@ impl Table {
         let mut spooled = Vec::new();
         let mut members = Vec::new();
         for path in paths {
-            let location = if path == Path::new("-") { spool(&mut spooled)? } else { Location::of(path) };
+            let location = Location::of(path);
+            let location = if path == Path::new("-") {
+                spool("standard input".into(), io::stdin().lock(), &mut spooled)?
+            } else if location.is_pipe() {
+                spool(path.clone(), location.open()?, &mut spooled)?
+            } else {
+                location
+            };
             members.push(Member::open(location, options)?);
         }
         let first = members.first().ok_or(Error::NoFiles)?.location.name.clone();
@@ -136,15 +143,10 @@ impl Source for Table {
     }
 }
 
-/// Copies standard input to a temporary file.
-fn spool(spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
-    let name = PathBuf::from("standard input");
-    let copy = || {
-        let mut file = NamedTempFile::new()?;
-        io::copy(&mut io::stdin().lock(), &mut file)?;
-        Ok(file)
-    };
-    let file = copy().map_err(|source| Error::Read { path: name.clone(), source })?;
+/// Copies a pipe to a temporary file.
+fn spool(name: PathBuf, mut pipe: impl Read, spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
+    let copy = NamedTempFile::new().and_then(|mut file| io::copy(&mut pipe, &mut file).map(|_| file));
+    let file = copy.map_err(|source| Error::Read { path: name.clone(), source })?;
     let path = file.path().to_owned();
     spooled.push(file);
     Ok(Location { name, path })
@@ -214,7 +216,7 @@ impl Member {
         Ok(match &self.head {
             Head::Csv(header) => Box::new(csv::read(location, header, selection)?),
             Head::Parquet(head) => parquet::read(location, head, selection, chunk, prefetch)?,
-            Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection)?),
+            Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection, chunk)?),
             Head::Npy(header) => Box::new(npy::read(location, header, selection)?),
         })
     }

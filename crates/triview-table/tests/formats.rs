@@ -6,9 +6,11 @@ mod common;
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, LargeListBuilder};
 use arrow_array::types::Float64Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array, Int32Array,
-    Int64Array, ListArray, StringArray, UInt8Array, UInt16Array, UInt32Array, UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float16Array, Float32Array, Float64Array, Int8Array, Int16Array,
+    Int32Array, Int64Array, ListArray, StringArray, StructArray, UInt8Array, UInt16Array, UInt32Array,
+    UInt64Array,
 };
+use arrow_schema::{DataType, Field};
 use common::*;
 use std::path::Path;
 use std::sync::Arc;
@@ -72,10 +74,13 @@ fn written_tables_are_read_back_to_the_last_bit() {
     }
 }
 
+/// A column of these values.
+type MakeColumn = fn(Vec<f64>) -> ArrayRef;
+
 #[test]
 fn every_width_of_number() {
     let folder = folder();
-    let makers: [(&str, fn(Vec<f64>) -> ArrayRef); 11] = [
+    let makers: [(&str, MakeColumn); 11] = [
         ("f16", |values| {
             Arc::new(Float16Array::from_iter_values(values.into_iter().map(half::f16::from_f64)))
         }),
@@ -102,32 +107,38 @@ fn every_width_of_number() {
     }
 }
 
-#[test]
-fn every_kind_of_list() {
-    let folder = folder();
-    let n = 40;
-    let list = |view: usize| -> ArrayRef {
+/// A list column of one view.
+type MakeList = fn(usize, usize) -> ArrayRef;
+
+/// The three kinds of list columns of `n` rows.
+const LISTS: [(&str, MakeList); 3] = [
+    ("list", |n, view| {
         let rows = (0..n).map(|row| Some([value(row, view, 0), value(row, view, 1)].map(Some)));
         Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(rows))
-    };
-    let large = |view: usize| -> ArrayRef {
+    }),
+    ("large", |n, view| {
         let mut builder = LargeListBuilder::new(Float32Builder::new());
         for row in 0..n {
             builder.append_value([0, 1].map(|class| Some(value(row, view, class) as f32)));
         }
         Arc::new(builder.finish())
-    };
-    let fixed = |view: usize| -> ArrayRef {
+    }),
+    ("fixed", |n, view| {
         let mut builder = FixedSizeListBuilder::new(Float32Builder::new(), 2);
         for row in 0..n {
             builder.values().append_slice(&[0, 1].map(|class| value(row, view, class) as f32));
             builder.append(true);
         }
         Arc::new(builder.finish())
-    };
-    let kinds: [(&str, &dyn Fn(usize) -> ArrayRef); 3] =
-        [("list", &list), ("large", &large), ("fixed", &fixed)];
-    for (name, list) in kinds {
+    }),
+];
+
+#[test]
+fn every_kind_of_list() {
+    let folder = folder();
+    let n = 40;
+    for (name, list) in LISTS {
+        let list = |view| list(n, view);
         let text: ArrayRef = Arc::new(StringArray::from(vec!["t"; n]));
         let whole = record_batch(vec![("a", list(0)), ("label", text), ("b", list(1)), ("c", list(2))]);
         // Slices do not begin at the first item.
@@ -201,7 +212,7 @@ fn views_of_an_array_can_be_chosen() {
 #[test]
 fn csv_as_it_is_found_in_the_wild() {
     let folder = folder();
-    let text = "\u{feff}\"a:cat\",a:dog,b:cat,note,b:dog,c:cat,c:dog\r\n\
+    let text = "\u{feff}\"a:cat\",a:dog,b:cat,note, b:dog,c:cat,c:dog\r\n\
                 1,2.5, 3 ,\"text, with\r\n\"\"quotes\"\"\",-4e0,\"5\",+6\r\n\
                 .5,1.,1E-3,,0,-0.0,7\r\n\r\n";
     let (table, batches) = read(&put(&folder, "t.csv", text)).unwrap();
@@ -349,5 +360,83 @@ fn compressed_arrow_files() {
         writer.write(&batch).unwrap();
         writer.finish().unwrap();
         assert_eq!(rows(&read(&path).unwrap().1), expected(5000));
+    }
+}
+
+#[test]
+fn large_record_batches_are_read_in_parts() {
+    let folder = folder();
+    let n = 50_000;
+    let days: Vec<String> = (0..n).map(|row| format!("day {}", row / 3)).collect();
+    let text: ArrayRef = Arc::new(StringArray::from_iter_values(&days));
+    let flags: ArrayRef = Arc::new(BooleanArray::from(vec![true; n]));
+    let inner: ArrayRef = Arc::new(StringArray::from(vec!["inner"; n]));
+    let field = Arc::new(Field::new("inner", DataType::Utf8, false));
+    let nested: ArrayRef = Arc::new(StructArray::from(vec![(field, inner)]));
+    let options = ReadOptions { cluster: Some("day".into()), ..Default::default() };
+    let clusters = |batches: &[Batch]| -> Vec<u64> {
+        batches.iter().flat_map(|batch| batch.clusters().unwrap().to_vec()).collect()
+    };
+    let mut keys: Option<Vec<u64>> = None;
+    for (name, list) in LISTS {
+        let batch = record_batch(vec![
+            ("flag", flags.clone()),
+            ("a", list(n, 0)),
+            ("nested", nested.clone()),
+            ("b", list(n, 1)),
+            ("day", text.clone()),
+            ("c", list(n, 2)),
+        ]);
+        // The batch of 50,000 rows is followed by small ones.
+        let parts = [batch.clone(), batch.slice(10, 5), batch.slice(20, 30_000)];
+        let all = expected(n);
+        let all = [all.clone(), all[10..15].to_vec(), all[20..30_020].to_vec()].concat();
+        for path in [put_arrow(&folder, "t.arrow", &parts), put_stream(&folder, "t.arrows", &parts)] {
+            let (table, batches) = read_with(&[&path], &options).unwrap();
+            assert_eq!(table.rows(), Some(80_005));
+            assert!(rows(&batches) == all, "{name}");
+            let found = clusters(&batches);
+            assert_eq!(*keys.get_or_insert(found.clone()), found, "{name}");
+        }
+        let path = put_parquet(&folder, "t.parquet", &parts, 1000);
+        assert_eq!(Some(clusters(&read_with(&[&path], &options).unwrap().1)), keys, "{name} as Parquet");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn pipes_are_read_twice_as_well() {
+    use std::io::Write;
+    use std::os::fd::AsRawFd;
+    let (reader, mut writer) = std::io::pipe().unwrap();
+    writer.write_all(csv(&["1,2,3,4,5,6"]).as_bytes()).unwrap();
+    drop(writer);
+    let path = std::path::PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
+    assert!(!triview_table::state::is_state(&path));
+    let (table, once) = read(&path).unwrap();
+    assert_eq!(rows(&once), [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]].map(Vec::from)]);
+    assert_eq!(table.batches().unwrap().map(Result::unwrap).collect::<Vec<_>>(), once);
+}
+
+#[test]
+fn tables_that_other_programs_wrote() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let mut read_files = 0;
+    for reader in ["csv", "parquet", "ipc", "npy"] {
+        for file in std::fs::read_dir(corpus.join(reader)).unwrap() {
+            let path = file.unwrap().path();
+            if !path.file_name().unwrap().to_str().unwrap().starts_with("valid-") {
+                continue;
+            }
+            let (table, batches) = read(&path).unwrap();
+            assert_eq!(rows(&batches), expected(5), "{}", path.display());
+            assert_eq!(table.schema().classes(), ["0", "1"]);
+            read_files += 1;
+        }
+    }
+    assert_eq!(read_files, 21);
+    for name in ["valid.state", "valid.json"] {
+        let path = corpus.join("state").join(name);
+        assert_eq!(triview_table::state::is_state(&path), name == "valid.state");
     }
 }

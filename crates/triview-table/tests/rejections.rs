@@ -344,7 +344,7 @@ fn not_finite() {
     let folder = folder();
     let bad = [("c:cat", doubles(&[1.0, f64::NEG_INFINITY, f64::NAN]))];
     let batch = [record_batch(columns(bad.to_vec()))];
-    let mut numbers = vec![0.0_f32; 3 * 6];
+    let mut numbers = [0.0_f32; 3 * 6];
     numbers[6 + 4] = f32::NEG_INFINITY;
     let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     for (path, column) in [

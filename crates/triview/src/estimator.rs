@@ -190,7 +190,8 @@ impl Estimator {
         if let FeatureMap::Posterior { .. } = moments.header().features {
             return Ok(moments.header().clone());
         }
-        let features = fitting::discriminant_map(moments, &solve(moments, self.seed)?)?;
+        let solution = solve(moments, self.seed)?;
+        let features = fitting::discriminant_map(&moments.header().features, &solution)?;
         Ok(Header { features, ..moments.header().clone() })
     }
 }

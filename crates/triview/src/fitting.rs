@@ -5,7 +5,6 @@ use crate::estimator::Features;
 use crate::features::posterior::discriminant;
 use crate::features::sieve::Sieve;
 use crate::features::{Basis, Evaluated, FeatureMap, Posterior, Softmax, Way};
-use crate::linalg::from_rows;
 use crate::moments::{Accumulator, Header, Moments, kernel, others};
 use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
@@ -17,9 +16,11 @@ use faer::Mat;
 /// Ridge functions of the sieve's basis for each view.
 const RIDGES: usize = 18;
 /// Penalty on the sieve's squared weights, beside the mean log likelihood.
-const SIEVE_RIDGE: f64 = 1e-3;
-/// Iterations of the sieve's maximisation from each start.
-const SIEVE_ITERATIONS: usize = 60;
+const SIEVE_RIDGE: f64 = 1e-4;
+/// Iterations of the sieve's maximisation from each start, before the better one goes on.
+const TRIAL_ITERATIONS: usize = 12;
+/// Iterations of the sieve's maximisation: features need not be at the maximum to be good.
+const SIEVE_ITERATIONS: usize = 30;
 
 /// A feature map with what the looked-at rows say under it.
 struct Candidate {
@@ -95,8 +96,9 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
             let (of_view, means) = class_means(n, linear, labels[v]);
             prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
             let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
-            let (from, to) = (bases[v].linear() + 1, bases[v].len(rows.k()) + 1);
-            Ok(weights.chunks_exact(from).flat_map(|row| { let mut row = row.to_vec(); row.resize(to, 0.0); row }).collect())
+            // The ridge functions start without weight.
+            let rest = vec![0.0; bases[v].len(rows.k()) - bases[v].linear()];
+            Ok(weights.chunks_exact(bases[v].linear() + 1).flat_map(|row| [row, &rest].concat()).collect())
         })?;
         Ok((weights, prior))
     };
@@ -104,10 +106,10 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let own = model_posterior(rows);
     let surrogates = surrogate_labels(rows, first)?;
     let starts = [start([&own, &own, &own])?, start(std::array::from_fn(|v| surrogates[v].as_slice()))?];
-    let ends = starts.map(|(weights, prior)| sieve.maximise(sieve.pack(&weights, &prior), SIEVE_ITERATIONS));
-    let [own, first] = ends;
-    if std::env::var("DBG").is_ok() { eprintln!("own {} first {}", own.1, first.1); }
+    let [own, first] =
+        starts.map(|(weights, prior)| sieve.maximise(sieve.pack(&weights, &prior), TRIAL_ITERATIONS));
     let best = if own.1 <= first.1 { own.0 } else { first.0 };
+    let (best, _) = sieve.maximise(best, SIEVE_ITERATIONS);
     let (views, prior) = sieve.unpack(&best, bases);
     Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views })
 }
@@ -149,22 +151,35 @@ fn softmax_regression(n: usize, k: usize, phi: &[f64], target: &[f64], weights: 
 }
 
 /// The posteriors that a first pass's moments imply without rows: linear discriminants of its features.
-pub(crate) fn discriminant_map(moments: &Moments, solution: &Solution) -> Result<FeatureMap> {
-    let (header, layout, total) = (moments.header(), moments.layout(), moments.total());
-    let (k, n) = (header.schema.k(), layout.rows.of(&total)[0]);
+pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<FeatureMap> {
     let prior: Vec<f64> = solution.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
-    let surrogates = Surrogates::new(&solution.whitening, &solution.mixture, layout, &total)?;
-    let mut fitted = Vec::with_capacity(VIEWS);
-    for v in 0..VIEWS {
-        let q = layout.gram[v].shape[0];
-        let gram = from_rows(layout.gram[v].of(&total), q, q);
-        let _ = &surrogates;
-        let mean: Vec<f64> = (0..q).map(|i| gram[(i, 0)] / n).collect();
-        let _ = (mean, k);
-        fitted.push(());
-    }
-    let _ = (prior, fitted);
-    Err(Error::Internal("not yet"))
+    let k = prior.len();
+    let views = try_views(|v| {
+        let (whitening, means) = (&solution.whitening.maps[v], &solution.mixture.means[v]);
+        let rank = means.nrows() - 1;
+        let varying = Mat::from_fn(rank, k, |i, j| means[(i + 1, j)]);
+        // Whitened features have no mean and unit covariance.
+        let unit: Vec<f64> = (0..rank * rank).map(|at| f64::from(u8::from(at / rank == at % rank))).collect();
+        let weights = discriminant(&prior, &unit, &varying)?;
+        let row = |i: usize| (0..whitening.ncols()).map(move |c| whitening[(i + 1, c)]);
+        match map {
+            FeatureMap::Scores => {
+                let whitening = (0..rank).flat_map(row).collect();
+                Ok(Posterior { basis: Basis::Whitened { whitening, ridges: Vec::new(), rank }, weights })
+            }
+            FeatureMap::Softmax { views } => {
+                let rows = weights.chunks_exact(rank + 1).flat_map(|weights| {
+                    (0..whitening.ncols()).map(move |c| {
+                        let constant = if c == 0 { weights[0] } else { 0.0 };
+                        constant + (0..rank).map(|i| weights[i + 1] * whitening[(i + 1, c)]).sum::<f64>()
+                    })
+                });
+                Ok(Posterior { weights: rows.collect(), basis: Basis::Softmax(views[v].clone()) })
+            }
+            FeatureMap::Posterior { views, .. } => Ok(views[v].clone()),
+        }
+    })?;
+    Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views })
 }
 
 /// The basis functions of all rows.

@@ -4,7 +4,7 @@ use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::moments::Moments;
-use crate::refinement::{Distance, refit};
+use crate::refinement::{Distance, Refit};
 use crate::risk::risk;
 use crate::solution::Problem;
 use crate::surrogate::Kind;
@@ -29,11 +29,12 @@ pub(crate) fn jackknife(
     let n = layout.rows.of(&total)[0];
     let rows = |block: &[f64]| layout.rows.of(block)[0];
     let blocks: Vec<&Vec<f64>> = moments.blocks().iter().filter(|b| rows(b) > 0.0 && rows(b) < n).collect();
+    let fitted = Refit::new(&problem.objective(distance, &total), mixture);
     let without: Vec<[f64; 2]> = blocks
         .par_iter()
         .map(|block| {
             let left: Vec<f64> = total.iter().zip(*block).map(|(total, block)| total - block).collect();
-            let refitted = refit(&problem.objective(distance, &left), mixture);
+            let refitted = fitted.to(&problem.objective(distance, &left));
             let mut risks = [0.0; 2];
             for (value, kind) in risks.iter_mut().zip(Kind::ALL) {
                 *value = risk(loss, kind, whitening, &refitted, layout, &left)?.value;

@@ -122,7 +122,6 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
         let risks = [linear?, pair?];
         let values = [risks[0].value, risks[1].value];
         let errors = jackknife(loss, moments, &problem, distance, &whitening, &mixture, values)?;
-        if std::env::var("DBG").is_ok() { eprintln!("{distance:?} {values:?} {errors:?} conv {} it {}", refined.converged, refined.iterations); }
         for ((kind, risk), standard_error) in Kind::ALL.into_iter().zip(risks).zip(errors) {
             if best.as_ref().is_none_or(|best| standard_error < best.standard_error) {
                 best = Some(Solution {

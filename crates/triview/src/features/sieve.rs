@@ -22,7 +22,7 @@ use rayon::prelude::*;
 const CALIBRATION: f64 = 1.0;
 
 /// Rows worked on at a time, by one thread.
-const CHUNK: usize = 512;
+const CHUNK: usize = 248;
 
 /// Basis functions of some rows.
 struct Chunk {

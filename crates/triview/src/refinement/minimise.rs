@@ -89,7 +89,6 @@ pub(crate) fn minimise(
             .configure(|state| state.param(start).max_iters(most_iterations as u64))
             .run()
     });
-    if std::env::var("DBG").is_ok() { match &outcome { Ok(o) => eprintln!("{} {:?} cost {}", o.state().get_iter(), o.state().get_termination_status(), o.state().get_best_cost()), Err(e) => eprintln!("ERR {e}") } }
     let (iterations, converged) = outcome.map_or((0, false), |outcome| {
         let reason = outcome.state().get_termination_status();
         let converged = matches!(reason, TerminationStatus::Terminated(TerminationReason::SolverConverged));

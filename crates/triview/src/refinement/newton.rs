@@ -1,10 +1,11 @@
-//! Newton's method with conjugate gradients: the last digits of a fit.
+//! Newton's method: the last digits of a fit, and refits to slightly different moments.
 
 use super::minimise::Minimum;
 use super::objective::{Expansion, Objective, dot};
 use crate::linalg::pseudo_inverse;
 use crate::views::VIEWS;
-use faer::Mat;
+use faer::linalg::solvers::{Llt, Solve};
+use faer::{Mat, Side};
 
 /// Conjugate gradient steps for one Newton step, at the most.
 const MOST_INNER: usize = 200;
@@ -18,7 +19,7 @@ pub(crate) fn polish(objective: &Objective, start: Vec<f64>, tolerance: f64, mos
     let mut iterations = 0;
     while largest(&at.gradient) > tolerance && iterations < most {
         iterations += 1;
-        let step = solve(objective, &at);
+        let step = Curvature::new(objective, &at).step(objective, &at);
         let Some((next, expansion)) = descend(objective, &point, &at, &step) else { break };
         (point, at) = (next, expansion);
     }
@@ -54,9 +55,41 @@ fn descend(
     None
 }
 
+/// How Newton's equations are solved.
+pub(crate) enum Curvature {
+    /// By the Cholesky factor of the second derivative.
+    Factored(Llt<f64>),
+    /// By conjugate gradients: where the matrix would be too large, or is not positive definite.
+    Iterative,
+}
+
+/// Up to so many unknowns the second derivative is formed: 22 classes, and 20 MB.
+const MOST_FACTORED: usize = 1_500;
+
+impl Curvature {
+    pub(crate) fn new(objective: &Objective, at: &Expansion) -> Self {
+        if at.gradient.len() > MOST_FACTORED {
+            return Curvature::Iterative;
+        }
+        objective.hessian(at).llt(Side::Lower).map_or(Curvature::Iterative, Curvature::Factored)
+    }
+
+    /// The Newton step `-H^-1 g` with the gradient at `at`.
+    pub(crate) fn step(&self, objective: &Objective, at: &Expansion) -> Vec<f64> {
+        match self {
+            Curvature::Factored(factor) => {
+                let size = at.gradient.len();
+                let solved = factor.solve(Mat::from_fn(size, 1, |i, _| -at.gradient[i]));
+                solved.col_as_slice(0).to_vec()
+            }
+            Curvature::Iterative => conjugate_gradients(objective, at),
+        }
+    }
+}
+
 /// Solves `H s = -g` by conjugate gradients, preconditioned by the part of `H` that couples classes within one
 /// view (what alternating least squares solves). Stops at a direction of negative curvature.
-fn solve(objective: &Objective, at: &Expansion) -> Vec<f64> {
+fn conjugate_gradients(objective: &Objective, at: &Expansion) -> Vec<f64> {
     let preconditioner = Preconditioner::new(objective, at);
     let mut step = vec![0.0; at.gradient.len()];
     let mut residual: Vec<f64> = at.gradient.iter().map(|g| -g).collect();

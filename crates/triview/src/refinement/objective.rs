@@ -1,6 +1,7 @@
 //! How far a mixture's third moment is from the data's.
 
 use crate::decomposition::Mixture;
+use crate::moments::others;
 use crate::views::VIEWS;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -194,10 +195,125 @@ impl Objective {
         out
     }
 
+    /// The exact second derivative at a point as a matrix, with unit curvature along the one direction that
+    /// changes nothing, equal shifts of all logits.
+    ///
+    /// It is `J^T diag(bends) J` for the Jacobian `J` of the cells, and what the slopes add because the cells are
+    /// products of class means.
+    pub(crate) fn hessian(&self, at: &Expansion) -> Mat<f64> {
+        let (k, size) = (self.k, at.gradient.len());
+        let prior = &at.mixture.prior;
+        let jacobian = self.jacobian(at, size);
+        let mut scaled = jacobian.clone();
+        for mut column in scaled.col_iter_mut() {
+            column.iter_mut().zip(&at.bends).for_each(|(cell, bend)| *cell *= bend);
+        }
+        let mut hessian = Mat::zeros(size, size);
+        matmul(hessian.as_mut(), Accum::Replace, jacobian.transpose(), scaled.as_ref(), 1.0, Par::Seq);
+
+        let mean = dot(prior, &at.prior_gradient);
+        let pull: Vec<f64> = (0..k).map(|j| prior[j] * (at.prior_gradient[j] - mean)).collect();
+        for i in 0..k {
+            for j in 0..k {
+                hessian[(i, j)] += 1.0 / k as f64 - prior[i] * pull[j] - pull[i] * prior[j];
+            }
+            hessian[(i, i)] += pull[i];
+        }
+        let starts = self.starts();
+        for v in 0..VIEWS {
+            let mut pulled = Mat::zeros(self.maps[v].ncols(), k);
+            matmul(pulled.as_mut(), Accum::Replace, self.maps[v].transpose(), &at.contracted[v], 1.0, Par::Seq);
+            let free = pulled.nrows() - 1;
+            for j in 0..k {
+                for i in 0..free {
+                    let at = starts[v] + j * free + i;
+                    for l in 0..k {
+                        let change = prior[j] * (f64::from(u8::from(j == l)) - prior[l]) * pulled[(i + 1, j)];
+                        hessian[(l, at)] += change;
+                        hessian[(at, l)] += change;
+                    }
+                }
+            }
+        }
+        for third in 0..VIEWS {
+            let [a, b] = others(third);
+            for j in 0..k {
+                let slice = self.slice(&at.slopes, third, at.means[third].col_as_slice(j));
+                let block = self.maps[a].transpose() * slice * &self.maps[b];
+                let (free_a, free_b) = (block.nrows() - 1, block.ncols() - 1);
+                for i in 0..free_a {
+                    for l in 0..free_b {
+                        let change = prior[j] * block[(i + 1, l + 1)];
+                        let (row, column) = (starts[a] + j * free_a + i, starts[b] + j * free_b + l);
+                        hessian[(row, column)] += change;
+                        hessian[(column, row)] += change;
+                    }
+                }
+            }
+        }
+        hessian
+    }
+
+    /// The derivative of every cell in every entry of the point.
+    fn jacobian(&self, at: &Expansion, size: usize) -> Mat<f64> {
+        let (k, prior) = (self.k, &at.mixture.prior);
+        let [d1, d2, d3] = at.means.each_ref().map(Mat::nrows);
+        let mut jacobian = Mat::zeros(d1 * d2 * d3, size);
+        let starts = self.starts();
+        let mut fill = |column: usize, weight: f64, factors: [&[f64]; VIEWS]| {
+            let cells = jacobian.col_as_slice_mut(column);
+            for (a, first) in factors[0].iter().enumerate().filter(|(_, first)| **first != 0.0) {
+                for (b, second) in factors[1].iter().enumerate().filter(|(_, second)| **second != 0.0) {
+                    let product = weight * first * second;
+                    let row = &mut cells[(a * d2 + b) * d3..][..d3];
+                    row.iter_mut().zip(factors[2]).for_each(|(cell, third)| *cell = product * third);
+                }
+            }
+        };
+        for j in 0..k {
+            let means = at.means.each_ref().map(|means| means.col_as_slice(j));
+            fill(j, prior[j], means);
+            for v in 0..VIEWS {
+                let free = self.maps[v].ncols() - 1;
+                for i in 0..free {
+                    let mut factors = means;
+                    factors[v] = self.maps[v].col_as_slice(i + 1);
+                    fill(starts[v] + j * free + i, prior[j], factors);
+                }
+            }
+        }
+        // Through the softmax: a logit raises its own class and lowers all in proportion to their prior.
+        let total: Vec<f64> =
+            (0..jacobian.nrows()).map(|cell| (0..k).map(|j| jacobian[(cell, j)]).sum()).collect();
+        for j in 0..k {
+            let column = jacobian.col_as_slice_mut(j);
+            column.iter_mut().zip(&total).for_each(|(cell, total)| *cell -= prior[j] * total);
+        }
+        jacobian
+    }
+
+    /// Where the means of each view begin in a point.
+    fn starts(&self) -> [usize; VIEWS] {
+        let [d1, d2, _] = self.dims();
+        [self.k, self.k * d1, self.k * (d1 + d2 - 1)]
+    }
+
+    /// Cells contracted with a vector in one view: a matrix over the two others.
+    fn slice(&self, cells: &[f64], view: usize, vector: &[f64]) -> Mat<f64> {
+        let [d1, d2, d3] = self.maps.each_ref().map(Mat::nrows);
+        let at = |a: usize, b: usize, c: usize| cells[(a * d2 + b) * d3 + c];
+        let sum = |term: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(i, x)| x * term(i)).sum::<f64>();
+        match view {
+            0 => Mat::from_fn(d2, d3, |b, c| sum(&|a| at(a, b, c))),
+            1 => Mat::from_fn(d1, d3, |a, c| sum(&|b| at(a, b, c))),
+            _ => Mat::from_fn(d1, d2, |a, b| sum(&|c| at(a, b, c))),
+        }
+    }
+
     /// `pi pi^T o Gamma_a o Gamma_b` for the views other than `v`, `Gamma = U^T U`: how the squared distance
     /// couples the classes' means within one view.
     pub(crate) fn mixing(&self, at: &Expansion, v: usize) -> Mat<f64> {
-        let grams = crate::moments::others(v).map(|a| {
+        let grams = others(v).map(|a| {
             let means = &at.mixture.means[a];
             let mut gram = Mat::zeros(self.k, self.k);
             matmul(gram.as_mut(), Accum::Replace, means.transpose(), means, 1.0, Par::Seq);
@@ -261,4 +377,46 @@ fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
 
 pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A mixture of three classes with two to four features a view, and moments that it does not fit.
+    fn example(distance: Distance) -> (Objective, Vec<f64>) {
+        let wave = |i: usize, j: usize| 0.2 + 0.15 * ((3 * i + 5 * j) as f64).sin();
+        let maps = [3, 2, 4].map(|d| Mat::from_fn(d, d, |i, j| wave(i, j) + f64::from(u8::from(i == j))));
+        let cells = (0..24).map(|cell| 0.1 + 0.05 * (cell as f64).cos()).collect();
+        let objective = Objective::new(distance, cells, maps, 3);
+        let point = (0..3 + 3 * (2 + 1 + 3)).map(|i| 0.3 + 0.2 * (7.0 * i as f64).sin()).collect();
+        (objective, point)
+    }
+
+    #[test]
+    fn gradient_and_curvature_match_finite_differences() {
+        for distance in [Distance::Squares, Distance::KullbackLeibler] {
+            let (objective, point) = example(distance);
+            let at = objective.expand(&point);
+            let hessian = objective.hessian(&at);
+            for i in 0..point.len() {
+                let moved = |step: f64| {
+                    let mut moved = point.clone();
+                    moved[i] += step;
+                    objective.expand(&moved)
+                };
+                let (up, down) = (moved(1e-5), moved(-1e-5));
+                let slope = (up.value - down.value) / 2e-5;
+                assert!((slope - at.gradient[i]).abs() < 1e-8, "{distance:?} {i}");
+                let unit: Vec<f64> = (0..point.len()).map(|j| f64::from(u8::from(i == j))).collect();
+                let bent = objective.curvature(&at, &unit);
+                for j in 0..point.len() {
+                    let bend = (up.gradient[j] - down.gradient[j]) / 2e-5;
+                    assert!((bend - bent[j]).abs() < 1e-7, "{distance:?} {i} {j}: {bend} {}", bent[j]);
+                    let gauge = if i < 3 && j < 3 { 1.0 / 3.0 } else { 0.0 };
+                    assert!((bent[j] + gauge - hessian[(i, j)]).abs() < 1e-10, "{distance:?} {i} {j}");
+                }
+            }
+        }
+    }
 }

@@ -1,0 +1,103 @@
+"""Writes the `valid-*` files beside this script, as other programs write tables: pip install numpy pyarrow.
+
+All hold five rows of three views and two classes whose score is (7 row + 3 view + class) mod 11. They are
+the seeds of the fuzz targets, and `tests/formats.rs` reads them. What the fuzz targets find is kept here too.
+"""
+
+import json
+import struct
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet as pq
+
+HERE = Path(__file__).parent
+SCORES = np.array([[[(7 * r + 3 * v + c) % 11 for c in range(2)] for v in range(3)] for r in range(5)])
+KEYS = ["p", "q", "p", "q", "p"]
+
+
+def columns(kind):
+    table = {f"{view}:{c}": pa.array(SCORES[:, v, c], kind) for v, view in enumerate("abc") for c in range(2)}
+    return pa.table(table | {"key": KEYS})
+
+
+def lists(kind):
+    return pa.table({view: pa.array(SCORES[:, v].tolist(), kind) for v, view in enumerate("abc")})
+
+
+def parquet():
+    folder = HERE / "parquet"
+    write = lambda name, table, **options: pq.write_table(
+        table, folder / f"valid-{name}.parquet", store_schema=False, **options
+    )
+    write("float32", columns(pa.float32()), compression="snappy")
+    write("float64-v2", columns(pa.float64()), data_page_version="2.0", compression="zstd", use_dictionary=False)
+    write("int8", columns(pa.int8()), compression="lz4", row_group_size=2)
+    scores = lambda kind: columns(kind).drop_columns("key")
+    write("uint64", scores(pa.uint64()), compression="gzip", column_encoding="DELTA_BINARY_PACKED", use_dictionary=False)
+    write("split", scores(pa.float32()), compression="none", use_dictionary=False, column_encoding="BYTE_STREAM_SPLIT")
+    write("list", lists(pa.list_(pa.float32())), compression="snappy", row_group_size=3)
+    write("fixed", lists(pa.list_(pa.float64(), 2)), compression="none")
+
+
+def ipc():
+    folder = HERE / "ipc"
+    for name, table in [
+        ("float32", columns(pa.float32())),
+        ("int16", columns(pa.int16())),
+        ("list", lists(pa.list_(pa.float64()))),
+        ("large", lists(pa.large_list(pa.float32()))),
+        ("fixed", lists(pa.list_(pa.float16(), 2))),
+    ]:
+        with pa.ipc.new_stream(folder / f"valid-{name}.arrows", table.schema) as writer:
+            writer.write_table(table, max_chunksize=3)
+    table = columns(pa.float64()).set_column(6, "key", pa.array(KEYS).dictionary_encode())
+    with pa.ipc.new_file(folder / "valid-file.arrow", table.schema) as writer:
+        writer.write_table(table)
+    for compression in ["lz4", "zstd"]:
+        pa.feather.write_feather(columns(pa.float32()), folder / f"valid-{compression}.feather", compression=compression)
+
+
+def npy():
+    folder = HERE / "npy"
+    np.save(folder / "valid-f4.npy", SCORES.astype("<f4"))
+    np.save(folder / "valid-f8-big.npy", SCORES.astype(">f8"))
+    np.save(folder / "valid-u1-fortran.npy", np.asfortranarray(SCORES.astype("u1")))
+    with open(folder / "valid-i8-version2.npy", "wb") as file:
+        np.lib.format.write_array(file, SCORES.astype("<i8"), version=(2, 0))
+
+
+def csv():
+    folder = HERE / "csv"
+    pa.csv.write_csv(columns(pa.float32()), folder / "valid-quoted.csv")
+    np.savetxt(folder / "valid-exponents.csv", SCORES.reshape(5, 6), delimiter=",", newline="\r\n", comments="",
+               header="\ufeffa:0,a:1,b:0,b:1,c:0,c:1", encoding="utf-8")
+
+
+def state():
+    k, q, blocks = 2, 3, 2
+    shapes = {"rows": [1], "loss": [5], "tensor": [q, q, q]}
+    for v in range(3):
+        others = [a for a in range(3) if a != v]
+        shapes |= {f"gram.{v}": [q, q], f"posterior.{v}": [k, q]} | {f"cross.{v}.{a}": [k, q] for a in others}
+        shapes |= {f"pair_features.{v}": [k, q], f"pair_terms.{v}": [k, k]}
+    schema = {"views": ["a", "b", "c"], "classes": ["0", "1"]}
+    header = {"schema": schema, "loss": "log", "features": {"kind": "scores"}}
+    envelope = {"triview": "moment state", "version": 1, "header": header}
+    entries, at = {"__metadata__": {"triview": json.dumps(envelope)}}, 0
+    for name, shape in shapes.items():
+        size = 8 * blocks * int(np.prod(shape))
+        entries[name] = {"dtype": "F64", "shape": [blocks, *shape], "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(entries).encode()
+    text += b" " * (-len(text) % 8)
+    (HERE / "state" / "valid.state").write_bytes(struct.pack("<Q", len(text)) + text + struct.pack("<d", 1.0) * (at // 8))
+    envelope["triview"] = "saved posterior"
+    (HERE / "state" / "valid.json").write_text(json.dumps(envelope) + "\n")
+
+
+for write in [parquet, ipc, npy, csv, state]:
+    write()
