@@ -225,7 +225,9 @@ pub struct Fit {
     pub features: &'static str,
     /// The surrogate labels: `linear` or `pair`.
     pub surrogate: &'static str,
-    /// Half the squared distance between the moments and the fit, in whitened coordinates.
+    /// What the fit minimised: `squares` or `kullback-leibler`.
+    pub distance: &'static str,
+    /// That distance between the moments and the fit.
     pub objective: f64,
     /// Iterations of the refinement.
     pub iterations: usize,
@@ -327,6 +329,7 @@ impl Estimate {
                 start: solution.start.name(),
                 features: header.features.name(),
                 surrogate: solution.kind.name(),
+                distance: solution.distance.name(),
                 objective: solution.refined.objective,
                 iterations: solution.refined.iterations,
             },

@@ -17,6 +17,14 @@ pub(crate) enum Distance {
 }
 
 impl Distance {
+    /// The name that `fit.distance` shows.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Distance::Squares => "squares",
+            Distance::KullbackLeibler => "kullback-leibler",
+        }
+    }
+
     /// The distance of two cells and its first two derivatives in the mixture's.
     fn expand(self, cell: f64, model: f64) -> [f64; 3] {
         match self {
