@@ -39,22 +39,17 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
 }
 
-/// The verbs.
+/// The verbs. What each does is said by its arguments.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Estimate the risk from unlabelled scores
     Estimate(EstimateArgs),
-    /// Turn a table into a small state that can be merged with others
     Moments(MomentsArgs),
-    /// Show what a state holds
     Inspect(InspectArgs),
-    /// Make a score table whose true risk is known
     Simulate(SimulateArgs),
-    /// Watch it work: train on digits, shift them, compare the estimate with the truth
     Demo(DemoArgs),
 }
 
-/// `triview estimate`.
+/// Estimate the risk from unlabelled scores
 #[derive(Debug, Args)]
 #[command(long_about = "Estimate the risk from unlabelled scores.\n\n\
     A score table has columns `view:class` (`image:cat`, `image:dog`, `text:cat`, ...) or one list column a view. \
@@ -82,7 +77,7 @@ pub(crate) struct EstimateArgs {
     pub(crate) save_posterior: Option<PathBuf>,
 }
 
-/// `triview moments`.
+/// Turn a table into a small state that can be merged with others
 #[derive(Debug, Args)]
 #[command(long_about = "Turn a table into a small state that can be merged with others.\n\n\
     A state holds the moments of the scores in blocks of rows: some hundred kilobytes, however many the rows. \
@@ -113,7 +108,7 @@ pub(crate) struct MomentsArgs {
     pub(crate) method: MethodArgs,
 }
 
-/// `triview inspect`.
+/// Show what a state holds
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:\n  triview inspect monday.state")]
 pub(crate) struct InspectArgs {
@@ -125,7 +120,7 @@ pub(crate) struct InspectArgs {
     pub(crate) json: bool,
 }
 
-/// `triview simulate`.
+/// Make a score table whose true risk is known
 #[derive(Debug, Args)]
 #[command(long_about = "Make a score table whose true risk is known.\n\n\
     Writes the scores with a `label` column that `estimate` ignores, and a truth.json with the risk that the \
@@ -139,8 +134,8 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "NAME", value_parser = presets())]
     pub(crate) preset: Option<Preset>,
     /// Number of classes [default: the preset's]
-    #[arg(long, value_name = "K")]
-    pub(crate) classes: Option<usize>,
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    pub(crate) classes: Option<u16>,
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
@@ -152,7 +147,7 @@ pub(crate) struct SimulateArgs {
     pub(crate) truth: Option<PathBuf>,
 }
 
-/// `triview demo`.
+/// Watch it work: train on digits, shift them, compare the estimate with the truth
 #[derive(Debug, Args)]
 #[command(
     long_about = "Watch it work: train on digits, shift them, compare the estimate with the truth.\n\n\

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
 use triview::moments::Moments;
+use triview::views::Schema;
 use triview_table::{Table, state};
 
 /// The name of standard input.
@@ -42,14 +43,20 @@ impl Inputs {
                 refuse_options(table, method)?;
                 Ok(Self::States(Box::new(merge(&states)?)))
             }
-            _ => Ok(Self::Tables(open_tables(paths, table)?)),
+            _ => Ok(Self::Tables(open_tables(paths, table, None)?)),
         }
     }
 }
 
-/// Opens tables; what `-` names is read from standard input.
-pub(crate) fn open_tables(paths: &[PathBuf], table: &TableArgs) -> Result<Table> {
-    Ok(Table::open(paths, &table.read_options())?)
+/// Opens tables; `-` is standard input. With the schema of a state, its views and classes are looked for, whatever
+/// the order of the columns.
+pub(crate) fn open_tables(paths: &[PathBuf], table: &TableArgs, like: Option<&Schema>) -> Result<Table> {
+    let mut options = table.read_options();
+    if let Some(schema) = like {
+        options.views.get_or_insert_with(|| schema.views().to_vec());
+        options.classes.get_or_insert_with(|| schema.classes().to_vec());
+    }
+    Ok(Table::open(paths, &options)?)
 }
 
 /// Says what of a table that has been read was left out or changed.

@@ -6,22 +6,32 @@ use std::path::{Path, PathBuf};
 use triview_table::replace;
 
 /// Refuses an output that cannot be written, before hours are spent on what should go there, and one that would
-/// overwrite an input.
-pub(crate) fn check(path: &Path, inputs: &[PathBuf]) -> Result<()> {
-    if let Ok(real) = path.canonicalize() {
-        if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == real)) {
-            bail!("`{}` is an input and would be overwritten; choose another output", path.display());
-        }
-        if real.is_dir() {
-            bail!("cannot write `{}`: it is a folder; name a file in it", path.display());
-        }
+/// overwrite another file of the same command.
+pub(crate) fn check(path: &Path, others: &[PathBuf]) -> Result<()> {
+    if path.is_dir() {
+        bail!("cannot write `{}`: it is a folder; name a file in it", path.display());
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_device = path.exists() && !path.is_file();
     if !is_device {
         tempfile::tempfile_in(folder).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
+    let real = real(path);
+    if others.iter().any(|other| self::real(other) == real) {
+        bail!(
+            "`{}` is needed for something else and would be overwritten; choose another output",
+            path.display()
+        );
+    }
     Ok(())
+}
+
+/// Where a path leads, whether or not there is a file yet.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| match (path.parent().map(Path::canonicalize), path.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        _ => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+    })
 }
 
 /// Writes a text file, whole or not at all.

@@ -148,15 +148,18 @@ fn fit(estimate: &Estimate) -> String {
         Status::IterationLimit => "not converged",
         Status::Degenerate => "degenerate",
     };
-    let text = format!(
-        "fit: {status} after {} iterations from the {} start; {} features, {} surrogate labels, objective {}",
-        HumanCount(fit.iterations as u64),
-        fit.start,
-        fit.features,
-        fit.surrogate,
-        plain(fit.objective)
-    );
-    wrapped(&text, WIDTH, 2)
+    let iterations = HumanCount(fit.iterations as u64);
+    let objective = plain(fit.objective);
+    facts(&[
+        (
+            "fit",
+            format!(
+                "{status} after {iterations} iterations from the {} start, objective {objective}",
+                fit.start
+            ),
+        ),
+        ("features", format!("{}, with {} surrogate labels", fit.features, fit.surrogate)),
+    ])
 }
 
 #[cfg(test)]

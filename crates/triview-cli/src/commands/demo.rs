@@ -8,7 +8,8 @@ use crate::json;
 use crate::output;
 use crate::printer::{Align, WIDTH, aligned, plain, with_error, wrapped};
 use crate::progress::Progress;
-use anyhow::Result;
+use anyhow::{Context, Result};
+use indicatif::HumanCount;
 use rayon::prelude::*;
 use serde::Serialize;
 use triview::composite::{Composites, Images};
@@ -32,6 +33,7 @@ struct Step {
     validation_risk: f64,
     predictive_entropy: f64,
     status: Status,
+    alarms: Vec<String>,
 }
 
 /// The object of `--json`.
@@ -80,7 +82,9 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
             let scores = model.scores(&rows)?;
             let truth = log_loss(&scores, rows.labels());
             let entropy = predictive_entropy(&scores);
-            let estimate = estimator.estimate(&InMemory::new(schema.clone(), vec![scores]))?;
+            let estimate = estimator
+                .estimate(&InMemory::new(schema.clone(), vec![scores]))
+                .with_context(|| format!("at distortion {distortion}"))?;
             Ok(Step {
                 distortion,
                 true_risk: truth.value,
@@ -90,6 +94,7 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
                 validation_risk,
                 predictive_entropy: entropy.value,
                 status: estimate.fit.status,
+                alarms: estimate.alarms,
             })
         })
         .collect()
@@ -134,8 +139,10 @@ fn text(steps: &[Step], trained: usize, svg: &str) -> String {
     let mut parts = vec![
         wrapped(
             &format!(
-                "A logistic model was trained on {trained} composite digits. At each distortion a it meets {ROWS} new \
-                 ones. Only the first column was computed with labels (log loss, ± one standard error)."
+                "A logistic model was trained on {} composite digits. At each distortion a it meets {} new \
+                 ones. Only the first column was computed with labels (log loss, ± one standard error).",
+                HumanCount(trained as u64),
+                HumanCount(ROWS as u64)
             ),
             WIDTH,
             0,
@@ -154,8 +161,7 @@ fn text(steps: &[Step], trained: usize, svg: &str) -> String {
         );
         parts.push(wrapped(&moral, WIDTH, 0));
     }
-    parts.push(format!(
-        "The four curves are in {svg}. Next: `triview simulate -o scores.csv`, then `triview estimate scores.csv`."
-    ));
+    parts.push(format!("The four curves: {svg}"));
+    parts.push("Next: `triview simulate -o scores.csv`, then `triview estimate scores.csv`.".to_owned());
     parts.join("\n\n") + "\n"
 }

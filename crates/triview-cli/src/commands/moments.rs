@@ -5,7 +5,7 @@ use crate::args::{Global, MomentsArgs};
 use crate::inputs::{note_changes, open_tables};
 use crate::output;
 use crate::progress::Progress;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use indicatif::HumanCount;
 use triview_table::state;
 
@@ -14,15 +14,19 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
     let estimator = args.method.estimator(global)?;
     output::check(&args.output, &args.inputs)?;
     let given = match (&args.like, &args.posterior) {
-        (Some(like), _) => Some(state::read(like)?.header().clone()),
-        (None, Some(posterior)) => Some(state::read_header(posterior)?),
+        (Some(like), _) => Some((like, state::read(like)?.header().clone())),
+        (None, Some(posterior)) => Some((posterior, state::read_header(posterior)?)),
         (None, None) => None,
     };
-    let table = open_tables(&args.inputs, &args.table)?;
+    let table = match &given {
+        Some((path, header)) => open_tables(&args.inputs, &args.table, Some(&header.schema))
+            .with_context(|| format!("with the views and classes of `{}`", path.display()))?,
+        None => open_tables(&args.inputs, &args.table, None)?,
+    };
     let progress = Progress::new(global.quiet);
     let source = progress.watch(&table, table.rows());
     let header = match given {
-        Some(header) => header,
+        Some((_, header)) => header,
         None => estimator.look(&source)?,
     };
     let moments = estimator.moments(&source, &header)?;

@@ -26,7 +26,7 @@ const DEFAULT: Preset = Preset::Three;
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let preset = args.preset.unwrap_or(DEFAULT);
     let mut setting = preset.setting();
-    setting.classes = args.classes.unwrap_or(setting.classes);
+    setting.classes = args.classes.map_or(setting.classes, usize::from);
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
     output::check(&args.output, &[])?;
     output::check(&truth_path, std::slice::from_ref(&args.output))?;

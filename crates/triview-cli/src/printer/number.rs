@@ -34,7 +34,9 @@ pub(crate) fn column(values: &[f64]) -> Vec<String> {
     let decimals = match largest {
         0.0 => 3,
         _ if largest < 1.0 => decimals_for(largest, 3).min(COLUMN_DECIMALS),
-        _ => decimals_for(largest, 4),
+        _ if largest < 10.0 => 3,
+        _ if largest < 1e5 => 2,
+        _ => 0,
     };
     values.iter().map(|&value| fixed(value, decimals)).collect()
 }
@@ -77,7 +79,8 @@ mod tests {
     #[test]
     fn a_column_has_one_number_of_decimals() {
         assert_eq!(column(&[0.1, -0.25, -0.0001]), ["0.100", "-0.250", "0.000"]);
-        assert_eq!(column(&[123.456, 0.5]), ["123.5", "0.5"]);
+        assert_eq!(column(&[-12345.678, 0.5]), ["-12345.68", "0.50"]);
+        assert_eq!(column(&[123_456.7, 0.5]), ["123457", "0"]);
         assert_eq!(column(&[0.012_34, 0.000_5]), ["0.0123", "0.0005"]);
         assert_eq!(column(&[0.0]), ["0.000"]);
         assert_eq!(column(&[3.2e9, f64::NAN]), ["3.20e9", "unknown"]);

@@ -1,0 +1,145 @@
+//! Running the program in a folder of its own.
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// A folder that the program runs in, so that messages name files without their path.
+pub(crate) struct Folder(TempDir);
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Run {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Folder {
+    pub(crate) fn new() -> Self {
+        Self(TempDir::new().expect("a temporary folder"))
+    }
+
+    /// A folder with a simulated table `scores.csv` of three classes, its truth beside it.
+    pub(crate) fn with_scores() -> Self {
+        let folder = Self::new();
+        folder.answered(&["simulate", "--rows", "4000", "--seed", "3", "-o", "scores.csv"]);
+        folder
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).expect("a text file")
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        fs::write(self.path(name), content).expect("a writable folder");
+    }
+
+    /// Leaves only the first `keep` of a file's bytes.
+    pub(crate) fn truncate(&self, name: &str, keep: impl FnOnce(usize) -> usize) {
+        let bytes = fs::read(self.path(name)).expect("a file");
+        self.write(name, &bytes[..keep(bytes.len())]);
+    }
+
+    /// A score table as cells, to be changed and written back by [`Folder::write_table`].
+    pub(crate) fn table(&self, name: &str) -> Vec<Vec<String>> {
+        self.read(name).lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+    }
+
+    pub(crate) fn write_table(&self, name: &str, table: &[Vec<String>]) {
+        let lines: Vec<String> = table.iter().map(|row| row.join(",")).collect();
+        self.write(name, lines.join("\n") + "\n");
+    }
+
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_triview"));
+        command.current_dir(self.0.path()).args(args);
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Run {
+        Run::of(self.command(args))
+    }
+
+    /// Runs what must be answered.
+    pub(crate) fn answered(&self, args: &[&str]) -> Run {
+        let run = self.run(args);
+        assert_eq!(run.code, 0, "{args:?}: {run:?}");
+        run
+    }
+
+    /// Runs what must be answered in JSON.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.answered(args).stdout).expect("one JSON object")
+    }
+
+    /// Runs what cannot be answered: status 2, nothing on standard output, no file made, changed or removed.
+    /// Gives the message.
+    pub(crate) fn refused(&self, args: &[&str]) -> String {
+        let before = self.contents();
+        let run = self.run(args);
+        assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?}: {run:?}");
+        assert_eq!(self.contents(), before, "{args:?} left something behind");
+        run.stderr.trim_end().to_owned()
+    }
+
+    /// Every file and what is in it.
+    fn contents(&self) -> BTreeMap<PathBuf, Option<Vec<u8>>> {
+        let entries = fs::read_dir(self.0.path()).expect("a readable folder");
+        entries
+            .map(|entry| entry.expect("an entry").path())
+            .map(|path| (path.clone(), fs::read(path).ok()))
+            .collect()
+    }
+}
+
+impl Run {
+    pub(crate) fn of(mut command: Command) -> Self {
+        let output = command.output().expect("the program runs");
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("UTF-8");
+        Self {
+            code: output.status.code().expect("not killed"),
+            stdout: text(output.stdout),
+            stderr: text(output.stderr),
+        }
+    }
+}
+
+/// The number under a key.
+pub(crate) fn number(object: &Value, key: &str) -> f64 {
+    object[key].as_f64().unwrap_or_else(|| panic!("no number `{key}` in {object}"))
+}
+
+/// Text or JSON with `#` for the digits of numbers that come out of floating-point sums: their last digits, and
+/// how many iterations it took to get there, depend on the processor.
+pub(crate) fn without_digits(text: &str) -> String {
+    let is_part = |symbol: char| symbol.is_ascii_digit() || matches!(symbol, '.' | '-' | 'e');
+    let mut shown = String::new();
+    for line in text.lines() {
+        let solver = line.starts_with("fit ") || line.contains("\"iterations\"");
+        let mut rest = line;
+        while let Some(from) = rest.find(is_part) {
+            let (before, number) = rest.split_at(from);
+            let (number, after) =
+                number.split_at(number.find(|symbol| !is_part(symbol)).unwrap_or(number.len()));
+            shown += before;
+            shown += &match number.parse::<f64>() {
+                Ok(_) if solver => "#".to_owned(),
+                Ok(_) if number.contains('.') && text.starts_with('{') => "#.#".to_owned(),
+                Ok(_) if number.contains('.') => number.replace(|symbol: char| symbol.is_ascii_digit(), "#"),
+                _ => number.to_owned(),
+            };
+            rest = after;
+        }
+        shown += rest;
+        shown.push('\n');
+    }
+    shown
+}
