@@ -6,8 +6,8 @@ use crate::fitting;
 use crate::loss;
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments};
 use crate::sample::sample;
-use crate::solution::{Solution, solve};
-use crate::views::{InMemory, Source, VIEWS};
+use crate::solution::{Solution, solve, tensor_risk};
+use crate::views::{Source, VIEWS};
 use serde::Serialize;
 use std::fmt;
 use std::str::FromStr;
@@ -181,6 +181,15 @@ impl Estimator {
         Ok(self.solve(&self.moments(source, &header)?)?)
     }
 
+    /// The risk by the tensor power method alone, without refinement: a point of comparison, up to five times
+    /// worse than [`Estimator::solve`]. `None` where that method finds no decomposition.
+    ///
+    /// # Errors
+    /// Whatever keeps these moments from being answered.
+    pub fn solve_by_tensor_alone(&self, moments: &Moments) -> Result<Option<f64>> {
+        tensor_risk(moments, self.seed)
+    }
+
     /// The header of a second pass: the posteriors that a first pass's moments imply, or the state's own
     /// where it has posteriors already.
     ///
@@ -345,11 +354,3 @@ impl Estimate {
 
 /// A class that has fewer rows than this by the fit is not identified.
 const FEWEST_OF_A_CLASS: f64 = 5.0;
-
-/// Estimates the risk of rows in memory with all defaults.
-///
-/// # Errors
-/// See [`Estimator::estimate`].
-pub fn estimate(source: &InMemory) -> Result<Estimate> {
-    Params::new().check()?.estimate(source)
-}

@@ -186,36 +186,3 @@ fn draw_class(prior: &[f64], rng: &mut Pcg64) -> usize {
     }
     prior.len() - 1
 }
-
-/// What labels say of some rows: the truth that an estimate is judged by.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Labelled {
-    /// Mean log loss.
-    pub risk: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-    /// Fraction of rows whose highest summed score is another class's.
-    pub error_rate: f64,
-}
-
-/// The log risk and error rate of these rows, measured with their labels.
-pub fn measure(batch: &Batch, labels: &[usize]) -> Labelled {
-    let (k, n) = (batch.k(), batch.rows() as f64);
-    let (mut sum, mut squares, mut wrong) = (0.0, 0.0, 0);
-    for (row, &label) in labels.iter().enumerate() {
-        let total = |class| (0..VIEWS).map(|v| batch.column(v, class)[row]).sum::<f64>();
-        let totals: Vec<f64> = (0..k).map(total).collect();
-        let largest = totals.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let log_sum = largest + totals.iter().map(|t| (t - largest).exp()).sum::<f64>().ln();
-        let loss = log_sum - totals[label];
-        sum += loss;
-        squares += loss * loss;
-        wrong += usize::from(totals[label] < largest);
-    }
-    let risk = sum / n;
-    Labelled {
-        risk,
-        standard_error: ((squares / n - risk * risk).max(0.0) / n).sqrt(),
-        error_rate: wrong as f64 / n,
-    }
-}

@@ -141,6 +141,19 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     best.ok_or(crate::Error::Internal("no fit has a standard error"))
 }
 
+/// The risk by the tensor power method alone, linear surrogates and no refinement: what the paper's figure
+/// calls the tensor method. `None` where that method finds no decomposition.
+pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
+    let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
+    let loss = loss::by_name(&header.loss)?;
+    let whitening = Whitening::fit(&header.schema, layout, &sums)?;
+    let Some(mixture) = power_method(&whitening.apply(layout, &sums), header.schema.k(), seed)? else {
+        return Ok(None);
+    };
+    let (mixture, _) = identify(loss, &whitening, &mixture, layout, &sums)?;
+    Ok(Some(risk(loss, Kind::Linear, &whitening, &mixture, layout, &sums)?.value))
+}
+
 /// A start for a distance that needs positive cells: class means of posteriors pulled into the simplex.
 fn positive(problem: &Problem<'_>, mixture: &Mixture) -> Mixture {
     let Some(maps) = &problem.posteriors else { return mixture.clone() };

@@ -24,7 +24,7 @@ impl Mean {
 ///
 /// # Panics
 /// When there is not one label a row, each below the number of classes.
-pub fn log_loss(batch: &Batch, labels: &[u8]) -> Mean {
+pub fn log_loss(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
     by_row(batch, labels, |scores, label| log_sum_exp(scores) - scores[label])
 }
 
@@ -32,7 +32,7 @@ pub fn log_loss(batch: &Batch, labels: &[u8]) -> Mean {
 ///
 /// # Panics
 /// When there is not one label a row, each below the number of classes.
-pub fn error_rate(batch: &Batch, labels: &[u8]) -> Mean {
+pub fn error_rate(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
     by_row(batch, labels, |scores, label| {
         let best = (1..scores.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
         f64::from(u8::from(best != label))
@@ -54,7 +54,7 @@ pub fn predictive_entropy(batch: &Batch) -> Mean {
 }
 
 /// The mean of a loss of the summed scores and the label.
-fn by_row(batch: &Batch, labels: &[u8], loss: impl Fn(&[f64], usize) -> f64) -> Mean {
+fn by_row(batch: &Batch, labels: &[impl Copy + Into<usize>], loss: impl Fn(&[f64], usize) -> f64) -> Mean {
     assert_eq!(batch.rows(), labels.len(), "one label a row");
     let mut scores = vec![0.0; batch.k()];
     let losses: Vec<f64> = labels
@@ -62,7 +62,7 @@ fn by_row(batch: &Batch, labels: &[u8], loss: impl Fn(&[f64], usize) -> f64) -> 
         .enumerate()
         .map(|(row, &label)| {
             sum_views(batch, row, &mut scores);
-            loss(&scores, usize::from(label))
+            loss(&scores, label.into())
         })
         .collect();
     Mean::of(&losses)
@@ -96,11 +96,11 @@ mod tests {
 
     #[test]
     fn figures_are_those_of_the_summed_scores() {
-        let risk = log_loss(&batch(), &[1, 2]);
+        let risk = log_loss(&batch(), &[1u8, 2]);
         let (first, second) = (4.0f64.ln(), (4.0f64 / 3.0).ln());
         assert!((risk.value - (first + second) / 2.0).abs() < 1e-12);
         assert!((risk.standard_error - (first - second) / 2.0).abs() < 1e-12);
-        assert_eq!(error_rate(&batch(), &[1, 2]).value, 0.5);
+        assert_eq!(error_rate(&batch(), &[1usize, 2]).value, 0.5);
         let entropy = (1.5 * 2.0f64.ln() + 0.25 * 8.0f64.ln() + 0.75 * second) / 2.0;
         assert!((predictive_entropy(&batch()).value - entropy).abs() < 1e-12);
     }
@@ -109,7 +109,7 @@ mod tests {
     fn extreme_scores_do_not_overflow() {
         let scores = || vec![1e4, -1e4];
         let batch = Batch::new(1, [scores(), scores(), scores()]).expect("finite scores");
-        assert_eq!(log_loss(&batch, &[1]).value, 6e4);
+        assert_eq!(log_loss(&batch, &[1u8]).value, 6e4);
         assert_eq!(predictive_entropy(&batch).value, 0.0);
     }
 }
