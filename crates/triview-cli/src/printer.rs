@@ -149,15 +149,10 @@ fn fit(estimate: &Estimate) -> String {
         Status::Degenerate => "degenerate",
     };
     let iterations = HumanCount(fit.iterations as u64);
-    let objective = plain(fit.objective);
+    let (distance, objective) = (fit.distance, plain(fit.objective));
     facts(&[
-        (
-            "fit",
-            format!(
-                "{status} after {iterations} iterations from the {} start, objective {objective}",
-                fit.start
-            ),
-        ),
+        ("fit", format!("{status} after {iterations} iterations from the {} start", fit.start)),
+        ("distance", format!("{distance}, {objective} at the end")),
         ("features", format!("{}, with {} surrogate labels", fit.features, fit.surrogate)),
     ])
 }
@@ -194,6 +189,7 @@ pub(crate) mod tests {
                 start: "tensor",
                 features: "posterior",
                 surrogate: "pair",
+                distance: "squares",
                 objective: 0.010_34,
                 iterations: 87,
             },
