@@ -66,10 +66,8 @@ pub(crate) fn note_changes(table: &Table, progress: &Progress) {
         progress.note(&format!("columns not used: {}", names(ignored, WIDTH - 24)));
     }
     if table.clipped() > 0 {
-        progress.note(&format!(
-            "{} probabilities were so small that 1e-15 was taken",
-            HumanCount(table.clipped())
-        ));
+        progress
+            .note(&format!("probabilities below 1e-15, taken to be 1e-15: {}", HumanCount(table.clipped())));
     }
 }
 

@@ -160,7 +160,7 @@ impl Formatter for Layout {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::printer::tests::estimate;
+    use crate::printer::example as estimate;
 
     #[test]
     fn the_object_of_the_contract() {

@@ -35,6 +35,12 @@ pub(crate) fn aligned(columns: &[Align], rows: impl IntoIterator<Item = Vec<Stri
     table.trim_fmt()
 }
 
+/// Names and what they are, one to a line.
+pub(crate) fn facts(facts: &[(&str, String)]) -> String {
+    let rows = facts.iter().map(|(what, value)| vec![(*what).to_owned(), value.clone()]);
+    aligned(&[Align::Left, Align::Left], rows)
+}
+
 /// A name that can stand in a line: nothing that moves the cursor, and no wider than `width`.
 pub(crate) fn name(name: &str, width: usize) -> String {
     let mut shown = String::new();

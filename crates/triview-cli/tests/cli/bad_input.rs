@@ -378,7 +378,10 @@ fn an_output_that_would_overwrite_an_input() {
         folder.refused(&["moments", "scores.csv", "-o", "./scores.csv"]),
         "error: `./scores.csv` is needed for something else and would be overwritten; choose another output"
     );
-    assert_eq!(folder.refused(&["simulate", "-o", "new.csv", "--truth", "./new.csv"]), "?");
+    assert_eq!(
+        folder.refused(&["simulate", "-o", "new.csv", "--truth", "./new.csv"]),
+        "error: `./new.csv` is needed for something else and would be overwritten; choose another output"
+    );
 }
 
 #[test]

@@ -106,6 +106,49 @@ fn views_can_be_chosen() {
 }
 
 #[test]
+fn probabilities_are_taken_the_logarithm_of() {
+    let folder = Folder::with_scores();
+    let mut table = folder.table("scores.csv");
+    for row in &mut table[1..] {
+        for view in row[..9].chunks_exact_mut(3) {
+            let odds: Vec<f64> =
+                view.iter().map(|score| score.parse::<f64>().expect("a number").exp()).collect();
+            for (cell, odd) in view.iter_mut().zip(&odds) {
+                *cell = (odd / odds.iter().sum::<f64>()).to_string();
+            }
+        }
+    }
+    table[1][0] = "0".to_owned();
+    folder.write_table("probabilities.csv", &table);
+    let run = folder.answered(&["estimate", "probabilities.csv", "--input", "probability", "--json"]);
+    assert!(run.stderr.contains("note: probabilities below 1e-15, taken to be 1e-15: "), "{}", run.stderr);
+    // What a softmax takes off a view's scores, the log loss gives back: the risk is the same, not the features.
+    let probabilities: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let scores = folder.json(&["estimate", "scores.csv", "--json"]);
+    let off = number(&probabilities, "risk") - number(&scores, "risk");
+    assert!(off.abs() < 4.0 * number(&scores, "standard_error"), "off by {off}");
+}
+
+#[test]
+fn clusters_change_the_error_and_not_the_risk() {
+    let folder = Folder::with_scores();
+    let mut table = folder.table("scores.csv");
+    for (index, row) in table.iter_mut().enumerate() {
+        row.push(if index == 0 { "day".to_owned() } else { format!("day {}", index / 20) });
+    }
+    folder.write_table("days.csv", &table);
+    let options = ["estimate", "days.csv", "--features", "scores", "--json"];
+    let alone = folder.json(&options);
+    let run = folder.answered(&[&options[..], &["--cluster", "day"]].concat());
+    assert_eq!(run.stderr, "note: columns not used: label\n");
+    let clustered: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert!((number(&clustered, "risk") - number(&alone, "risk")).abs() < 1e-9);
+    assert_ne!(clustered["standard_error"], alone["standard_error"]);
+    let message = folder.refused(&["estimate", "days.csv", "--cluster", "dya"]);
+    assert!(message.contains("did you mean `day`?"), "{message}");
+}
+
+#[test]
 fn a_degenerate_fit_is_answered_with_status_1() {
     let folder = Folder::with_scores();
     let mut table = folder.table("scores.csv");

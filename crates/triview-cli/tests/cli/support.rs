@@ -123,7 +123,8 @@ pub(crate) fn without_digits(text: &str) -> String {
     let is_part = |symbol: char| symbol.is_ascii_digit() || matches!(symbol, '.' | '-' | 'e');
     let mut shown = String::new();
     for line in text.lines() {
-        let solver = line.starts_with("fit ") || line.contains("\"iterations\"");
+        let solver =
+            line.starts_with("fit ") || line.starts_with("distance ") || line.contains("\"iterations\"");
         let mut rest = line;
         while let Some(from) = rest.find(is_part) {
             let (before, number) = rest.split_at(from);

@@ -1,11 +1,7 @@
-//! The answers for a person: text that one would paste into a report.
+//! The text of an estimate.
 
-mod number;
-mod table;
-
-pub(crate) use number::{column, plain, with_error};
-pub(crate) use table::{Align, WIDTH, aligned, name, names, wrapped};
-
+use super::number::{column, plain, with_error};
+use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use indicatif::HumanCount;
 use triview::estimator::{Estimate, Status};
 
@@ -38,12 +34,6 @@ pub(crate) fn estimate(estimate: &Estimate) -> String {
     parts.push(conditioning(estimate));
     parts.push(fit(estimate));
     parts.join("\n\n") + "\n"
-}
-
-/// Names and what they are, one to a line.
-pub(crate) fn facts(facts: &[(&str, String)]) -> String {
-    let rows = facts.iter().map(|(what, value)| vec![(*what).to_owned(), value.clone()]);
-    aligned(&[Align::Left, Align::Left], rows)
 }
 
 /// What keeps the answer from being trusted, if anything does.
@@ -149,15 +139,10 @@ fn fit(estimate: &Estimate) -> String {
         Status::Degenerate => "degenerate",
     };
     let iterations = HumanCount(fit.iterations as u64);
-    let objective = plain(fit.objective);
+    let (distance, objective) = (fit.distance, plain(fit.objective));
     facts(&[
-        (
-            "fit",
-            format!(
-                "{status} after {iterations} iterations from the {} start, objective {objective}",
-                fit.start
-            ),
-        ),
+        ("fit", format!("{status} after {iterations} iterations from the {} start", fit.start)),
+        ("distance", format!("{distance}, {objective} at the end")),
         ("features", format!("{}, with {} surrogate labels", fit.features, fit.surrogate)),
     ])
 }
@@ -194,6 +179,7 @@ pub(crate) mod tests {
                 start: "tensor",
                 features: "posterior",
                 surrogate: "pair",
+                distance: "squares",
                 objective: 0.010_34,
                 iterations: 87,
             },

@@ -1,0 +1,11 @@
+//! The answers for a person: text that one would paste into a report.
+
+mod estimate;
+mod number;
+mod table;
+
+pub(crate) use estimate::estimate;
+#[cfg(test)]
+pub(crate) use estimate::tests::estimate as example;
+pub(crate) use number::{plain, with_error};
+pub(crate) use table::{Align, WIDTH, aligned, facts, name, names, wrapped};
