@@ -2,27 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::sync::Once;
 use triview::views::Source;
-use triview_table::{Input, ReadOptions, Table, state};
-
-/// Lets a caught panic pass. libFuzzer's own hook ends the process at any panic, but the readers make errors of those
-/// inside the Parquet and Arrow decoders; one that is not caught still ends the process, when it leaves the target.
-fn let_caught_panics_pass() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let loud = std::env::var_os("TRIVIEW_FUZZ_LOUD").is_some();
-        std::panic::set_hook(Box::new(move |panic| {
-            if loud || panic.location().is_some_and(|place| place.file().contains("triview")) {
-                eprintln!("{panic}");
-            }
-        }));
-    });
-}
+use triview_table::{Input, ReadOptions, Table, silence_caught_panics, state};
 
 /// A file of this process's own with these bytes, in memory where the system has such a folder.
 fn put(bytes: &[u8], ending: &str) -> PathBuf {
-    let_caught_panics_pass();
+    // libFuzzer's hook ends the process at any panic, those that are caught included.
+    silence_caught_panics();
     let memory = PathBuf::from("/dev/shm");
     let folder = if memory.is_dir() { memory } else { std::env::temp_dir() };
     let path = folder.join(format!("triview-fuzz-{}.{ending}", std::process::id()));

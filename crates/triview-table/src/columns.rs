@@ -2,7 +2,7 @@
 
 use crate::error::{Error, nearest};
 use crate::table::ReadOptions;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use triview::views::{Schema, VIEWS};
 
@@ -94,7 +94,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
         selection.places = places.map(Place::Columns);
     }
     let used = selection.used();
-    let other = |at: &usize| !used.contains(at);
+    let other = |at: &usize| used.binary_search(at).is_err();
     selection.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
     Ok(selection)
 }
@@ -151,18 +151,19 @@ impl Selection {
     /// Puts views and classes into the order of `schema`, which is that of the file `first`.
     pub(crate) fn align(&mut self, path: &Path, first: &Path, schema: &Schema) -> Result<(), Error> {
         let order = |what, found: &[String], expected: &[String]| {
-            let places: Option<Vec<usize>> =
-                expected.iter().map(|name| found.iter().position(|other| other == name)).collect();
+            let at: HashMap<&String, usize> = found.iter().zip(0..).collect();
+            let places: Option<Vec<usize>> = expected.iter().map(|name| at.get(name).copied()).collect();
             places.filter(|_| found.len() == expected.len()).ok_or_else(|| Error::FilesDiffer {
                 path: path.into(),
                 first: first.into(),
                 what,
                 found: found.into(),
                 expected: expected.into(),
-                nearest: found
-                    .iter()
-                    .filter(|name| !expected.contains(name))
-                    .find_map(|name| nearest(name, expected.iter().map(String::as_str))),
+                nearest: {
+                    let known: HashSet<&String> = expected.iter().collect();
+                    let unknown = found.iter().find(|name| !known.contains(name));
+                    unknown.and_then(|name| nearest(name, expected.iter().map(String::as_str)))
+                },
             })
         };
         let views = order("views", &self.views, schema.views())?;
@@ -272,10 +273,11 @@ fn match_classes(
             (classes, format!("view `{}` has that class", first.0))
         }
     };
+    let known: HashSet<&str> = classes.iter().map(String::as_str).collect();
     let mut places: [Vec<usize>; VIEWS] = Default::default();
     for (v, (view, place)) in views.iter().enumerate() {
         let at: HashMap<&str, usize> = place.iter().copied().collect();
-        let spare = || place.iter().filter(|(class, _)| !classes.iter().any(|other| other == class));
+        let spare = || place.iter().filter(|(class, _)| !known.contains(class));
         for class in &classes {
             let Some(&column) = at.get(class.as_str()) else {
                 return Err(Error::MissingClass {

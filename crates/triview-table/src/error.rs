@@ -450,9 +450,12 @@ fn did_you_mean(nearest: &Option<String>) -> String {
 
 /// The name most like `name`, if any is like it: at most a third of its letters differ.
 pub(crate) fn nearest<'a>(name: &str, among: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // Enough for any table that a person looks at; a damaged one may have columns without end.
+    const LOOKED_AT: usize = 1000;
     let most = (name.chars().count() / 3).max(1);
     among
         .into_iter()
+        .take(LOOKED_AT)
         .map(|other| (strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase()), other))
         .filter(|(distance, other)| *distance <= most && *other != name)
         .min_by_key(|(distance, _)| *distance)

@@ -28,6 +28,7 @@ mod columns;
 mod csv;
 mod error;
 mod format;
+mod guard;
 mod hash;
 mod ipc;
 mod lists;
@@ -45,6 +46,7 @@ mod write;
 
 pub use error::Error;
 pub use format::Format;
+pub use guard::silence_caught_panics;
 pub use replace::replace;
 pub use table::{Input, ReadOptions, Table};
 pub use write::write_scores;

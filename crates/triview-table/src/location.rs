@@ -2,9 +2,9 @@
 
 use crate::error::Error;
 use crate::format::Format;
+use crate::guard::guarded;
 use std::fs::File;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// A file to read. Standard input has a name that differs from the path of its copy.
@@ -54,19 +54,12 @@ impl Location {
     }
 
     /// Runs a decoder of another crate on bytes that may be damaged, and makes an error of its panic.
-    ///
-    /// The Parquet and Arrow crates check most of what they read, but damaged files still reach
-    /// assertions inside them (the findings under `tests/corpus` show which); what they were decoding is
-    /// dropped afterwards, so nothing in a broken state is seen again.
     pub(crate) fn guard<T>(
         &self,
         format: Format,
         decode: impl FnOnce() -> Result<T, Error>,
     ) -> Result<T, Error> {
-        catch_unwind(AssertUnwindSafe(decode)).unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or(panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given");
-            Err(self.corrupt(format, format!("its decoder stopped with `{said}`")))
-        })
+        guarded(decode)
+            .unwrap_or_else(|said| Err(self.corrupt(format, format!("its decoder stopped with `{said}`"))))
     }
 }

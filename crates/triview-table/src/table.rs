@@ -9,6 +9,7 @@ use crate::pipeline::{Batches, Pipeline};
 use crate::{csv, ipc, npy, parquet};
 use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use arrow_schema::SchemaRef;
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -97,12 +98,9 @@ impl Table {
             }
             selection.align(&location.name, &like, &schema)?;
         }
-        let mut ignored: Vec<String> = Vec::new();
-        for column in members.iter().flat_map(|member| &member.selection.ignored) {
-            if !ignored.contains(column) {
-                ignored.push(column.clone());
-            }
-        }
+        let mut seen = HashSet::new();
+        let ignored = members.iter().flat_map(|member| &member.selection.ignored);
+        let ignored = ignored.filter(|column| seen.insert(*column)).cloned().collect();
         let set = DataSet {
             members,
             options: options.clone(),

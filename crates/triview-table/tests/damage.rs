@@ -12,7 +12,7 @@ use std::sync::Arc;
 use triview::features::FeatureMap;
 use triview::moments::{Header, Layout, Moments};
 use triview::views::Schema;
-use triview_table::{ReadOptions, state};
+use triview_table::{ReadOptions, silence_caught_panics, state};
 
 /// Reads bytes as a table, in the ways that take different paths through the readers.
 fn read_table(path: &Path) {
@@ -33,18 +33,8 @@ fn survives(name: &str, bytes: &[u8], path: &Path, read: fn(&Path)) {
     assert!(catch_unwind(AssertUnwindSafe(|| read(path))).is_ok(), "{name} makes a reader panic");
 }
 
-/// Panics inside the decoders are made into errors; their messages would drown those of the tests.
-fn quiet() {
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or("", |place| place.file());
-        if place.contains("triview-table") {
-            eprintln!("{panic}");
-        }
-    }));
-}
-
 fn cut_and_flip(name: &str, bytes: &[u8], read: fn(&Path)) {
-    quiet();
+    silence_caught_panics();
     let folder = folder();
     let path = folder.path().join(name);
     for length in 0..bytes.len() {
@@ -130,7 +120,7 @@ fn damaged_states() {
 
 #[test]
 fn findings_of_the_fuzz_targets() {
-    quiet();
+    silence_caught_panics();
     let folder = folder();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     for reader in ["csv", "parquet", "ipc", "npy", "state"] {

@@ -54,6 +54,10 @@ def ipc():
     ]:
         with pa.ipc.new_stream(folder / f"valid-{name}.arrows", table.schema) as writer:
             writer.write_table(table, max_chunksize=3)
+    # More rows than are looked at for the length of the lists: the batch is read in parts.
+    long = pa.table({view: pa.array([[1, 2]] * 1030, pa.list_(pa.int8())) for view in "abc"})
+    with pa.ipc.new_stream(folder / "long.arrows", long.schema) as writer:
+        writer.write_table(long)
     table = columns(pa.float64()).set_column(6, "key", pa.array(KEYS).dictionary_encode())
     with pa.ipc.new_file(folder / "valid-file.arrow", table.schema) as writer:
         writer.write_table(table)
