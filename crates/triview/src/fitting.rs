@@ -53,21 +53,24 @@ pub(crate) fn choose(
         Features::Softmax => return Ok(softmax()),
         _ => {}
     }
-    let [scores, softmax]: [Result<Candidate>; 2] = [solved(FeatureMap::Scores), solved(softmax())];
-    let first = better(scores?, softmax?);
-    if features == Features::Regression {
-        return regression(rows, &first);
+    let first = better(solved(FeatureMap::Scores), solved(softmax()))?;
+    match features {
+        Features::Regression => regression(rows, &first),
+        Features::Posterior => sieve(rows, &first),
+        _ => {
+            let second = sieve(rows, &first).and_then(solved);
+            Ok(better(second, Ok(first))?.map)
+        }
     }
-    let sieve = sieve(rows, &first)?;
-    if features == Features::Posterior {
-        return Ok(sieve);
-    }
-    Ok(better(solved(sieve)?, first).map)
 }
 
-/// The candidate with the smaller standard error.
-fn better(a: Candidate, b: Candidate) -> Candidate {
-    if b.solution.standard_error < a.solution.standard_error { b } else { a }
+/// The candidate with the smaller standard error, or the one that there is.
+fn better(a: Result<Candidate>, b: Result<Candidate>) -> Result<Candidate> {
+    match (a, b) {
+        (Ok(a), Ok(b)) if b.solution.standard_error < a.solution.standard_error => Ok(b),
+        (Err(_), Ok(b)) => Ok(b),
+        (a, _) => a,
+    }
 }
 
 /// Refuses views whose scores never change, with their names.

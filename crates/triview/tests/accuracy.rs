@@ -1,0 +1,103 @@
+//! Reduced versions of the tables in `docs/accuracy.md`, with bounds that follow from standard errors.
+#![allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use triview::Error;
+use triview::estimator::{Estimate, Features, Params, Status};
+use triview::learning::{Mean, log_loss, predictive_entropy};
+use triview::simulate::{Population, Preset};
+use triview::views::{Batch, InMemory, Schema};
+
+fn draw(preset: Preset, rows: usize, seed: u64) -> (InMemory, Mean, Mean) {
+    let population = Population::draw(&preset.setting(), 100 + seed).unwrap();
+    let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(seed));
+    let (truth, entropy) = (log_loss(&batch, &labels), predictive_entropy(&batch));
+    (InMemory::new(population.schema().clone(), vec![batch]), truth, entropy)
+}
+
+fn estimate(source: &InMemory, features: Features) -> Estimate {
+    Params::new().features(features).check().unwrap().estimate(source).unwrap()
+}
+
+#[test]
+fn the_default_is_within_its_own_standard_error_and_the_models_belief_is_not() {
+    // Six draws: the sum of squares of six standard normals exceeds 22.5 once in a thousand times. The error
+    // against the labelled risk of the same rows is at most the own and the labelled error in quadrature.
+    let (mut own, mut belief) = (0.0, 0.0);
+    for seed in 0..6 {
+        let (source, truth, entropy) = draw(Preset::Six, 10_000, seed);
+        let estimate = estimate(&source, Features::Auto);
+        assert_eq!(estimate.fit.status, Status::Converged);
+        let error = estimate.standard_error.hypot(truth.standard_error);
+        own += ((estimate.risk - truth.value) / error).powi(2);
+        belief += ((entropy.value - truth.value) / error).powi(2);
+        // An estimate that says "I know nothing" would pass too: it must also be sharp.
+        assert!(estimate.standard_error < 6.0 * truth.standard_error, "{}", estimate.standard_error);
+    }
+    assert!(own < 22.5, "sum of squared errors {own}");
+    assert!(belief > 22.5, "the predictive entropy is as good: {belief}");
+}
+
+#[test]
+fn every_feature_map_estimates_the_same_risk() {
+    let (source, truth, _) = draw(Preset::Ten, 20_000, 1);
+    for features in Features::ALL {
+        let estimate = estimate(&source, features);
+        let error = estimate.standard_error.hypot(truth.standard_error);
+        // Two-sided, once in a thousand times beyond 3.3.
+        let z = (estimate.risk - truth.value) / error;
+        assert!(z.abs() < 3.3, "{features}: {z} standard errors off");
+    }
+}
+
+#[test]
+fn what_cannot_be_answered_is_refused_by_name() {
+    let population = Population::draw(&Preset::Three.setting(), 1).unwrap();
+    let (batch, _) = population.rows(2_000, &mut Pcg64::seed_from_u64(1));
+    let schema = population.schema();
+    let answer = |scores: [Vec<f64>; 3], rows: usize| {
+        let batch = Batch::new(rows, scores).unwrap();
+        let source = InMemory::new(schema.clone(), vec![batch]);
+        Params::new().check().unwrap().estimate(&source)
+    };
+    let view = |v: usize| batch.view(v).to_vec();
+
+    let constant = answer([view(0), vec![1.5; 6_000], view(2)], 2_000);
+    assert_eq!(constant, Err(Error::ConstantView { view: "b".into() }));
+
+    let copies = answer([view(0), view(1), view(0)], 2_000);
+    assert_eq!(copies, Err(Error::IdenticalViews { first: "a".into(), second: "c".into() }));
+
+    let few = answer([0, 1, 2].map(|_| vec![0.5; 60]), 20);
+    assert_eq!(few, Err(Error::TooFewRows { rows: 20, needed: 200, k: 3 }));
+
+    let two = Schema::new(vec!["a".into(), "b".into()], vec!["x".into(), "y".into()]);
+    assert_eq!(two, Err(Error::ViewCount { views: vec!["a".into(), "b".into()] }));
+    let one = Schema::new(["a", "b", "c"].map(String::from).to_vec(), vec!["x".into()]);
+    assert_eq!(one, Err(Error::ClassCount { classes: vec!["x".into()] }));
+    let twice = Schema::new(["a", "b", "a"].map(String::from).to_vec(), vec!["x".into(), "y".into()]);
+    assert_eq!(twice, Err(Error::DuplicateName { kind: "view", name: "a".into() }));
+    let not_finite = Batch::new(1, [vec![0.0, 1.0], vec![f64::NAN, 0.0], vec![0.0, 0.0]]);
+    assert!(matches!(not_finite, Err(Error::NotFinite { row: 0, view: 1, class: 0, .. })));
+    let loss = Params::new().loss("hinge").check();
+    assert!(matches!(loss, Err(Error::UnknownLoss { .. })));
+    let many: Vec<String> = (0..65).map(|class| class.to_string()).collect();
+    let schema = Schema::new(["a", "b", "c"].map(String::from).to_vec(), many).unwrap();
+    let source = InMemory::new(schema, Vec::new());
+    let many = Params::new().check().unwrap().estimate(&source);
+    assert_eq!(many, Err(Error::TooManyClasses { k: 65, most: 64 }));
+}
+
+#[test]
+fn views_that_say_nothing_of_the_class_are_degenerate() {
+    // Scores without any separation: the views are independent outright, and no class can be told.
+    let setting = triview::simulate::Setting { separation: 0.0, ..Preset::Three.setting() };
+    let population = Population::draw(&setting, 1);
+    // With no separation the model's means coincide, too, and its scores are constant.
+    let (batch, _) = population.unwrap().rows(5_000, &mut Pcg64::seed_from_u64(1));
+    let schema = Schema::new(["a", "b", "c"].map(String::from).to_vec(), ["x", "y", "z"].map(String::from).to_vec());
+    let source = InMemory::new(schema.unwrap(), vec![batch]);
+    let refused = Params::new().check().unwrap().estimate(&source);
+    assert_eq!(refused, Err(Error::ConstantView { view: "a".into() }));
+}

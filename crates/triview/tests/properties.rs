@@ -1,0 +1,111 @@
+//! What must not matter does not: the order of views, classes and rows, the number of threads, and whether the
+//! sums were made in parts.
+#![allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
+use proptest::prelude::*;
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use triview::estimator::{Estimate, Features, Params};
+use triview::moments::{Accumulator, Moments};
+use triview::simulate::{Population, Preset};
+use triview::views::{Batch, InMemory, Schema};
+
+/// The same rows with views, classes and rows in another order.
+fn reorder(schema: &Schema, batch: &Batch, views: &[usize], classes: &[usize], rows: &[usize]) -> InMemory {
+    let names = |names: &[String], order: &[usize]| order.iter().map(|&i| names[i].clone()).collect();
+    let reordered = Schema::new(names(schema.views(), views), names(schema.classes(), classes)).unwrap();
+    let scores = std::array::from_fn(|v: usize| {
+        let column = |class: usize| rows.iter().map(move |&row| batch.column(views[v], class)[row]);
+        classes.iter().flat_map(|&class| column(class)).collect()
+    });
+    InMemory::new(reordered, vec![Batch::new(rows.len(), scores).unwrap()])
+}
+
+fn estimate(source: &InMemory) -> Estimate {
+    Params::new().check().unwrap().estimate(source).unwrap()
+}
+
+fn example(preset: Preset, rows: usize, seed: u64) -> (Schema, Batch) {
+    let population = Population::draw(&preset.setting(), 100 + seed).unwrap();
+    let (batch, _) = population.rows(rows, &mut Pcg64::seed_from_u64(seed));
+    (population.schema().clone(), batch)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn order_does_not_matter(
+        seed in 0u64..20,
+        views in Just(vec![0usize, 1, 2]).prop_shuffle(),
+        classes in Just((0usize..6).collect::<Vec<_>>()).prop_shuffle(),
+        rows in Just((0usize..8_000).collect::<Vec<_>>()).prop_shuffle(),
+    ) {
+        let (schema, batch) = example(Preset::Six, 8_000, seed);
+        let all: Vec<usize> = (0..8_000).collect();
+        let plain = estimate(&reorder(&schema, &batch, &[0, 1, 2], &[0, 1, 2, 3, 4, 5], &all));
+        let renamed = estimate(&reorder(&schema, &batch, &views, &classes, &all));
+        let moved = (renamed.risk - plain.risk).abs() / plain.standard_error;
+        prop_assert!(moved < 0.01, "views {views:?}, classes {classes:?}: {moved} standard errors");
+        for (place, &class) in classes.iter().enumerate() {
+            prop_assert!((renamed.class_prior[place] - plain.class_prior[class]).abs() < 1e-3);
+        }
+        let shuffled = estimate(&reorder(&schema, &batch, &[0, 1, 2], &[0, 1, 2, 3, 4, 5], &rows));
+        let moved = (shuffled.risk - plain.risk).abs() / plain.standard_error;
+        prop_assert!(moved < 0.5, "rows: {moved} standard errors");
+    }
+}
+
+#[test]
+fn threads_do_not_matter() {
+    let (schema, batch) = example(Preset::Three, 5_000, 3);
+    let source = InMemory::new(schema, vec![batch]);
+    let on = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| estimate(&source))
+    };
+    assert_eq!(on(1), on(3));
+}
+
+#[test]
+fn parts_give_the_answer_of_the_whole() {
+    for features in [Features::Scores, Features::Posterior] {
+        let (schema, batch) = example(Preset::Three, 9_000, 4);
+        let estimator = Params::new().features(features).check().unwrap();
+        let source = InMemory::new(schema.clone(), vec![batch.clone()]);
+        let header = estimator.look(&source).unwrap();
+        let whole = estimator.moments(&source, &header).unwrap();
+        // Dealt to blocks from the same rows on, the parts are the whole to the last sum.
+        let part = |from: usize, to: usize| -> Moments {
+            let scores = std::array::from_fn(|v| {
+                (0..3).flat_map(|class| batch.column(v, class)[from..to].to_vec()).collect()
+            });
+            let mut sums = Accumulator::new(header.clone()).unwrap();
+            sums.update(&Batch::new(to - from, scores).unwrap());
+            sums.finish().unwrap()
+        };
+        let [a, b, c] = [part(0, 2_000), part(2_000, 5_120), part(5_120, 9_000)];
+        let solve = |moments: &Moments| estimator.solve(moments).unwrap();
+        let answer = solve(&whole);
+        let merged = solve(&a.clone().merge(&b).unwrap().merge(&c).unwrap());
+        let backwards = solve(&c.merge(&b).unwrap().merge(&a).unwrap());
+        assert!((merged.risk - answer.risk).abs() < 1e-9, "{} {}", merged.risk, answer.risk);
+        assert!((backwards.risk - answer.risk).abs() < 1e-9, "{} {}", backwards.risk, answer.risk);
+        assert_eq!(merged.rows, 9_000);
+    }
+}
+
+#[test]
+fn the_second_pass_from_a_state_answers() {
+    let (schema, batch) = example(Preset::Six, 20_000, 5);
+    let source = InMemory::new(schema, vec![batch]);
+    for features in [Features::Scores, Features::Softmax] {
+        let estimator = Params::new().features(features).check().unwrap();
+        let first = estimator.moments(&source, &estimator.look(&source).unwrap()).unwrap();
+        let second = estimator.moments(&source, &estimator.posterior(&first).unwrap()).unwrap();
+        let (first, second) = (estimator.solve(&first).unwrap(), estimator.solve(&second).unwrap());
+        assert_eq!(second.fit.features, "discriminant");
+        // Both estimate the same risk; the bound is four of the larger standard error.
+        assert!((first.risk - second.risk).abs() < 4.0 * first.standard_error.max(second.standard_error));
+    }
+}
