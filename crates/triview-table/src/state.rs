@@ -15,6 +15,7 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::path::Path;
+use triview::views::VIEWS;
 use triview::moments::{Header, Layout, Moments};
 
 /// The version of both kinds of file. A program reads its own version only.
@@ -61,7 +62,7 @@ pub fn read(path: &Path) -> Result<Moments, Error> {
     let header: Header = file.open_envelope(text.as_bytes())?;
 
     let k = header.schema.k();
-    let q = header.features.dimensions(k);
+    let q = [header.features.dimension(k); VIEWS];
     // Before anything of the size that the header implies is laid out: the file must be large enough for it.
     let tensor = q.iter().try_fold(8_usize, |size, q| size.checked_mul(*q));
     if tensor.is_none_or(|tensor| tensor > bytes.len()) || k > bytes.len() {

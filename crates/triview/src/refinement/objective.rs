@@ -213,7 +213,7 @@ impl Objective {
         let prior = &at.mixture.prior;
         let jacobian = self.jacobian(at, size);
         let mut scaled = jacobian.clone();
-        for mut column in scaled.col_iter_mut() {
+        for column in scaled.col_iter_mut() {
             column.iter_mut().zip(&at.bends).for_each(|(cell, bend)| *cell *= bend);
         }
         let mut hessian = Mat::zeros(size, size);
