@@ -116,7 +116,7 @@ fn chart(steps: &[Step]) -> Chart {
         log_y: true,
         series: vec![
             curve("true risk", |step| step.true_risk),
-            curve("estimate", |step| step.estimate),
+            curve("estimate, no labels", |step| step.estimate),
             curve("validation risk", |step| step.validation_risk),
             curve("predictive entropy", |step| step.predictive_entropy),
         ],
