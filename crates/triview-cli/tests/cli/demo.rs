@@ -1,12 +1,12 @@
 //! `triview demo`.
 
-use crate::support::{Folder, number, without_digits};
+use crate::support::{Folder, number, without_numbers};
 
 #[test]
 fn text_and_picture() {
     let folder = Folder::new();
     let run = folder.answered(&["demo"]);
-    insta::assert_snapshot!(without_digits(&run.stdout));
+    insta::assert_snapshot!(without_numbers(&run.stdout));
     let svg = folder.read("triview-demo.svg");
     for curve in ["true risk", "estimate", "validation risk", "predictive entropy"] {
         assert!(svg.contains(curve), "{curve}");

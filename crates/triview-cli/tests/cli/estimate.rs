@@ -1,19 +1,19 @@
 //! `triview estimate` on tables.
 
-use crate::support::{Folder, Run, number, without_digits};
+use crate::support::{Folder, Run, number, without_numbers};
 use std::process::{Command, Stdio};
 
 #[test]
 fn text() {
     let run = Folder::with_scores().answered(&["estimate", "scores.csv"]);
-    insta::assert_snapshot!(without_digits(&run.stdout));
+    insta::assert_snapshot!(without_numbers(&run.stdout));
     assert_eq!(run.stderr, "note: columns not used: label\n");
 }
 
 #[test]
 fn json() {
     let run = Folder::with_scores().answered(&["estimate", "scores.csv", "--json"]);
-    insta::assert_snapshot!(without_digits(&run.stdout));
+    insta::assert_snapshot!(without_numbers(&run.stdout));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `triview simulate`.
 
-use crate::support::{Folder, number, without_digits};
+use crate::support::{Folder, number, without_numbers};
 use serde_json::Value;
 
 #[test]
@@ -9,7 +9,7 @@ fn the_truth_beside_the_table() {
     let run = folder.answered(&["simulate", "--preset", "two", "--rows", "2000", "-o", "scores.csv"]);
     assert_eq!(run.stdout, "");
     assert!(run.stderr.starts_with("note: 2,000 rows in `scores.csv`; their true risk, "), "{}", run.stderr);
-    insta::assert_snapshot!(without_digits(&folder.read("truth.json")));
+    insta::assert_snapshot!(without_numbers(&folder.read("truth.json")));
     let truth: Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
     // The preset promises an error of some 10%, new means every draw.
     assert!((0.02..0.3).contains(&number(&truth, "error_rate")), "{truth}");
