@@ -144,7 +144,10 @@ fn composite_mnist(out: &mut impl Write) -> Result<()> {
 fn overlapping_classes(out: &mut impl Write) -> Result<()> {
     const DRAWS: u64 = 24;
     const ROWS: usize = 20_000;
-    writeln!(out, "\n### Overlapping classes: RMSE in labelled standard errors, {DRAWS} draws of {ROWS} rows\n")?;
+    writeln!(
+        out,
+        "\n### Overlapping classes: RMSE in labelled standard errors, {DRAWS} draws of {ROWS} rows\n"
+    )?;
     heading(out, &["preset", "classes"])?;
     for preset in [Preset::Two, Preset::ThreeHarder, Preset::Three, Preset::Six] {
         let setting = preset.setting();

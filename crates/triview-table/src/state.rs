@@ -15,8 +15,8 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::path::Path;
-use triview::views::VIEWS;
 use triview::moments::{Header, Layout, Moments};
+use triview::views::VIEWS;
 
 /// The version of both kinds of file. A program reads its own version only.
 const VERSION: u64 = 1;

@@ -4,9 +4,9 @@ use crate::error::{Error, Result};
 use crate::features::FeatureMap;
 use crate::fitting;
 use crate::loss;
-use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments};
+use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, others};
 use crate::sample::sample;
-use crate::solution::{Solution, solve, tensor_risk};
+use crate::solution::{Agreement, Solution, solve, tensor_risk};
 use crate::views::{Source, VIEWS};
 use serde::Serialize;
 use std::fmt;
@@ -289,13 +289,9 @@ impl Estimate {
         let (header, layout, total) = (moments.header(), moments.layout(), moments.total());
         let k = header.schema.k();
         let n = layout.rows.of(&total)[0];
-        let prior = &solution.mixture.prior;
-        let singular = |v: usize, weigh: bool| {
-            let means = &solution.mixture.means[v];
-            let weighted = faer::Mat::from_fn(means.nrows(), k, |i, j| {
-                means[(i, j)] * if weigh { prior[j].sqrt() } else { 1.0 }
-            });
-            weighted.singular_values().ok().and_then(|values| values.get(k - 1).copied()).unwrap_or(0.0)
+        let prior = &solution.prior;
+        let singular = |means: &faer::Mat<f64>| {
+            means.singular_values().ok().and_then(|values| values.get(k - 1).copied()).unwrap_or(0.0)
         };
         let smallest_prior = prior.iter().copied().fold(f64::INFINITY, f64::min);
         let mut alarms = Vec::new();
@@ -304,22 +300,17 @@ impl Estimate {
                 alarms.push(format!("class `{class}` has a prior of {p:.2e}: next to no rows are its own"));
             }
         }
-        for (v, view) in header.schema.views().iter().enumerate() {
-            // The class means, weighted by the root of the prior, have singular values between 0 and 1; noise
-            // alone makes some of the order of sqrt(k / n).
-            if singular(v, true) < (k as f64 / n).sqrt() {
-                alarms.push(format!("view `{view}` does not tell all {k} classes apart"));
-            }
-        }
+        alarms.extend(weak_views(header.schema.views(), k, &solution.agreement));
         if !(solution.risk.value.is_finite() && solution.standard_error.is_finite()) {
             alarms.push("the risk is not a finite number".into());
         }
-        let status = if !alarms.is_empty() {
-            Status::Degenerate
-        } else if solution.refined.converged {
-            Status::Converged
-        } else {
-            Status::IterationLimit
+        let status = match (alarms.is_empty(), solution.main.refined.converged) {
+            (false, _) => Status::Degenerate,
+            (true, true) => Status::Converged,
+            (true, false) => {
+                alarms.push("the fit did not converge".into());
+                Status::IterationLimit
+            }
         };
         let cells = |m: &faer::Mat<f64>| (0..k).map(|i| (0..k).map(|j| m[(i, j)]).collect()).collect();
         Self {
@@ -332,18 +323,18 @@ impl Estimate {
             classes: header.schema.classes().to_vec(),
             class_prior: prior.clone(),
             conditional_risk: solution.risk.conditional.iter().map(cells).collect(),
-            matching_gap: solution.matching.gap,
+            matching_gap: solution.main.matching.gap,
             fit: Fit {
                 status,
                 start: solution.start.name(),
                 features: header.features.name(),
-                surrogate: solution.kind.name(),
-                distance: solution.distance.name(),
-                objective: solution.refined.objective,
-                iterations: solution.refined.iterations,
+                surrogate: solution.main.kind.name(),
+                distance: solution.main.distance.name(),
+                objective: solution.main.refined.objective,
+                iterations: solution.main.refined.iterations,
             },
             conditioning: Conditioning {
-                smallest_singular_value: (0..VIEWS).map(|v| singular(v, false)).collect(),
+                smallest_singular_value: solution.main.mixture.means.iter().map(singular).collect(),
                 smallest_prior,
                 tau: layout.loss.of(&total)[4] / n,
             },
@@ -354,3 +345,23 @@ impl Estimate {
 
 /// A class that has fewer rows than this by the fit is not identified.
 const FEWEST_OF_A_CLASS: f64 = 5.0;
+
+/// Names the views that do not tell all classes apart: those that agree with neither of the others in enough
+/// directions. Where no single view is to blame, the pairs that do not agree.
+fn weak_views(views: &[String], k: usize, agreement: &[Agreement; VIEWS]) -> Vec<String> {
+    let weak: Vec<bool> = agreement.iter().map(|pair| pair.correlation < pair.chance).collect();
+    let blamed = |v: usize| !weak[v] && others(v).into_iter().all(|a| weak[a]);
+    if let Some(v) = (0..VIEWS).find(|&v| blamed(v)) {
+        return vec![format!("view `{}` does not tell all {k} classes apart", views[v])];
+    }
+    let pair = |v: usize| {
+        let [a, b] = others(v);
+        format!(
+            "views `{}` and `{}` agree in fewer than {} directions: not all {k} classes are told apart",
+            views[a],
+            views[b],
+            k - 1
+        )
+    };
+    (0..VIEWS).filter(|&v| weak[v]).map(pair).collect()
+}

@@ -29,6 +29,18 @@ struct Candidate {
     solution: Solution,
 }
 
+impl Candidate {
+    /// The map, with how much each way of solving its moments counts.
+    fn settled(self) -> FeatureMap {
+        match self.map {
+            FeatureMap::Posterior { way, prior, views, .. } => {
+                FeatureMap::Posterior { way, prior, views, blend: Some(self.solution.weights) }
+            }
+            map => map,
+        }
+    }
+}
+
 /// The feature map that was asked for, or, for [`Features::Auto`], the one with the smallest standard error.
 pub(crate) fn choose(
     schema: &Schema,
@@ -38,9 +50,8 @@ pub(crate) fn choose(
     seed: u64,
 ) -> Result<FeatureMap> {
     check_views(schema, rows)?;
-    let softmax = || FeatureMap::Softmax {
-        views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))),
-    };
+    let softmax =
+        || FeatureMap::Softmax { views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))) };
     let solved = |map: FeatureMap| {
         let header = Header { schema: schema.clone(), loss: loss.into(), features: map.clone() };
         let mut sums = Accumulator::new(header)?;
@@ -56,10 +67,10 @@ pub(crate) fn choose(
     let first = better(solved(FeatureMap::Scores), solved(softmax()))?;
     match features {
         Features::Regression => regression(rows, &first),
-        Features::Posterior => sieve(rows, &first),
+        Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
         _ => {
             let second = sieve(rows, &first).and_then(solved);
-            Ok(better(second, Ok(first))?.map)
+            Ok(better(second, Ok(first))?.settled())
         }
     }
 }
@@ -114,7 +125,7 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let best = if own.1 <= first.1 { own.0 } else { first.0 };
     let (best, _) = sieve.maximise(best, SIEVE_ITERATIONS);
     let (views, prior) = sieve.unpack(&best, bases);
-    Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views })
+    Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views, blend: None })
 }
 
 /// Posteriors by softmax regression of the other views' surrogate labels on a view's scores: minimises
@@ -133,8 +144,8 @@ fn regression(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
         fitted.push(Posterior { basis, weights: minimise(objective, start, 1e-6, 100).point });
     }
     let views = fitted.try_into().map_err(|_| Error::Internal("three views make three posteriors"))?;
-    let prior = first.solution.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
-    Ok(FeatureMap::Posterior { way: Way::Regression, prior, views })
+    let prior = first.solution.main.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
+    Ok(FeatureMap::Posterior { way: Way::Regression, prior, views, blend: None })
 }
 
 /// Value and gradient of `E[log sum_j exp(B phi)_j] - <B, target>` with a small penalty.
@@ -155,10 +166,10 @@ fn softmax_regression(n: usize, k: usize, phi: &[f64], target: &[f64], weights: 
 
 /// The posteriors that a first pass's moments imply without rows: linear discriminants of its features.
 pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<FeatureMap> {
-    let prior: Vec<f64> = solution.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
+    let prior: Vec<f64> = solution.main.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
     let k = prior.len();
     let views = try_views(|v| {
-        let (whitening, means) = (&solution.whitening.maps[v], &solution.mixture.means[v]);
+        let (whitening, means) = (&solution.whitening.maps[v], &solution.main.mixture.means[v]);
         let rank = means.nrows() - 1;
         let varying = Mat::from_fn(rank, k, |i, j| means[(i + 1, j)]);
         // Whitened features have no mean and unit covariance.
@@ -182,7 +193,7 @@ pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<
             FeatureMap::Posterior { views, .. } => Ok(views[v].clone()),
         }
     })?;
-    Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views })
+    Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views, blend: None })
 }
 
 /// The basis functions of all rows.
@@ -237,7 +248,8 @@ fn model_posterior(rows: &Batch) -> Vec<f64> {
 fn surrogate_labels(rows: &Batch, first: &Candidate) -> Result<[Vec<f64>; VIEWS]> {
     let (n, k) = (rows.rows(), rows.k());
     let (layout, total) = (first.moments.layout(), first.moments.total());
-    let surrogates = Surrogates::new(&first.solution.whitening, &first.solution.mixture, layout, &total)?;
+    let surrogates =
+        Surrogates::new(&first.solution.whitening, &first.solution.main.mixture, layout, &total)?;
     let labels: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
         let mut evaluated = Evaluated::default();
         first.map.evaluate(v, n, rows.view(v), &mut evaluated);

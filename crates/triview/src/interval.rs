@@ -10,8 +10,9 @@ use crate::solution::Problem;
 use crate::surrogate::Kind;
 use rayon::prelude::*;
 
-/// Standard errors of the risk under each kind of surrogate, by the jackknife over blocks: each block is left
-/// out in turn, the fit is repeated from where it ended, and the risk recomputed.
+/// What each block adds to the error of the risk, under each kind of surrogate, by the jackknife: each block is
+/// left out in turn, the fit is repeated from where it ended, and the risk recomputed. The root of the sum of
+/// squares is the standard error; that of a weighted mean of estimates comes from the mean of their parts.
 ///
 /// Blocks may differ in size, so the weighted jackknife is used (Busing, Meijer and van der Leeden 1999):
 /// with `h_b = n / n_b` and pseudo-values `h_b R - (h_b - 1) R_-b`, the variance is the mean over blocks of
@@ -24,7 +25,7 @@ pub(crate) fn jackknife(
     whitening: &Whitening,
     mixture: &Mixture,
     whole: [f64; 2],
-) -> Result<[f64; 2]> {
+) -> Result<[Vec<f64>; 2]> {
     let (layout, total) = (moments.layout(), moments.total());
     let n = layout.rows.of(&total)[0];
     let rows = |block: &[f64]| layout.rows.of(block)[0];
@@ -45,12 +46,11 @@ pub(crate) fn jackknife(
     let g = blocks.len() as f64;
     Ok(std::array::from_fn(|kind| {
         let left = blocks.iter().zip(&without);
-        let centre =
-            g * whole[kind] - left.clone().map(|(b, r)| (1.0 - rows(b) / n) * r[kind]).sum::<f64>();
-        let spread = left.map(|(block, risks)| {
+        let centre = g * whole[kind] - left.clone().map(|(b, r)| (1.0 - rows(b) / n) * r[kind]).sum::<f64>();
+        left.map(|(block, risks)| {
             let h = n / rows(block);
-            (h * whole[kind] - (h - 1.0) * risks[kind] - centre).powi(2) / (h - 1.0)
-        });
-        (spread.sum::<f64>() / g).sqrt()
+            (h * whole[kind] - (h - 1.0) * risks[kind] - centre) / ((h - 1.0) * g).sqrt()
+        })
+        .collect()
     }))
 }

@@ -8,8 +8,9 @@ pub(crate) const RANK_TOLERANCE: f64 = 1e-9;
 
 /// Eigenvalues, ascending, and eigenvectors of a symmetric matrix.
 pub(crate) fn symmetric_eigen(a: MatRef<'_, f64>) -> Result<(Vec<f64>, Mat<f64>)> {
-    let eigen =
-        a.self_adjoint_eigen(Side::Lower).map_err(|_| Error::Internal("an eigenvalue problem did not converge"))?;
+    let eigen = a
+        .self_adjoint_eigen(Side::Lower)
+        .map_err(|_| Error::Internal("an eigenvalue problem did not converge"))?;
     let values = (0..a.nrows()).map(|i| eigen.S()[i]).collect();
     Ok((values, eigen.U().to_owned()))
 }

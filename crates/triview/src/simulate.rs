@@ -29,8 +29,7 @@ pub enum Preset {
 
 impl Preset {
     /// Every preset.
-    pub const ALL: [Preset; 5] =
-        [Preset::Two, Preset::ThreeHarder, Preset::Three, Preset::Six, Preset::Ten];
+    pub const ALL: [Preset; 5] = [Preset::Two, Preset::ThreeHarder, Preset::Three, Preset::Six, Preset::Ten];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -118,7 +117,11 @@ impl Population {
             || prior.iter().any(|p| p.is_nan() || *p < 0.0)
             || (prior.iter().sum::<f64>() - 1.0).abs() > 1e-9
         {
-            return refuse("prior", format!("{prior:?}"), "one probability a class, summing to one, is needed");
+            return refuse(
+                "prior",
+                format!("{prior:?}"),
+                "one probability a class, summing to one, is needed",
+            );
         }
         let mut rng = Pcg64::seed_from_u64(seed);
         let spread = setting.separation / 2f64.sqrt();

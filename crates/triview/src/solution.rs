@@ -1,13 +1,13 @@
 //! A state solved: the fit, its names, its risk and its standard error.
 
-use crate::decomposition::{Mixture, Whitening, power_method};
+use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
 use crate::error::Result;
 use crate::features::FeatureMap;
 use crate::interval::jackknife;
 use crate::linalg::from_rows;
-use crate::loss;
+use crate::loss::{self, Loss};
 use crate::matching::Matching;
-use crate::moments::{Layout, Moments};
+use crate::moments::{Layout, Moments, others};
 use crate::refinement::{Distance, Objective, Refined, refine, refine_near};
 use crate::risk::{Risk, identify, risk};
 use crate::surrogate::Kind;
@@ -37,14 +37,66 @@ impl Start {
 #[derive(Debug, Clone)]
 pub(crate) struct Solution {
     pub(crate) whitening: Whitening,
-    pub(crate) mixture: Mixture,
     pub(crate) start: Start,
-    pub(crate) distance: Distance,
-    pub(crate) refined: Refined,
-    pub(crate) matching: Matching,
-    pub(crate) kind: Kind,
+    /// The fit and surrogate with the largest weight.
+    pub(crate) main: Answer,
+    /// Weights of all answers, [`Distance::Squares`] first, linear surrogates first.
+    pub(crate) weights: Vec<f64>,
+    /// The class prior, the risk and its standard error of the weighted mean of all answers.
+    pub(crate) prior: Vec<f64>,
     pub(crate) risk: Risk,
     pub(crate) standard_error: f64,
+    pub(crate) agreement: [Agreement; VIEWS],
+}
+
+/// What one distance and one kind of surrogate say.
+#[derive(Debug, Clone)]
+pub(crate) struct Answer {
+    pub(crate) distance: Distance,
+    pub(crate) refined: Refined,
+    /// The fit, classes in order.
+    pub(crate) mixture: Mixture,
+    pub(crate) matching: Matching,
+    pub(crate) kind: Kind,
+    risk: Risk,
+    /// What each block adds to the error; the root of their sum of squares is the standard error.
+    deviations: Vec<f64>,
+}
+
+impl Answer {
+    fn standard_error(&self) -> f64 {
+        norm(&self.deviations)
+    }
+}
+
+/// The root of the sum of squares; what is not a number counts as infinite.
+fn norm(deviations: &[f64]) -> f64 {
+    let error = deviations.iter().map(|d| d * d).sum::<f64>().sqrt();
+    if error.is_nan() { f64::INFINITY } else { error }
+}
+
+/// How far the two views other than one agree in the weakest of the `k - 1` directions that classes need.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Agreement {
+    /// The `k - 1`-th canonical correlation of the two views.
+    pub(crate) correlation: f64,
+    /// What views that share one direction fewer would show by chance.
+    pub(crate) chance: f64,
+}
+
+impl Agreement {
+    /// Of the views other than each one. Whitened features of unrelated views have correlations of order
+    /// `1 / sqrt(n)`, the largest of `a x b` of them about `(sqrt(a) + sqrt(b)) / sqrt(n)`.
+    fn all(whitened: &Whitened, k: usize, n: f64) -> Result<[Agreement; VIEWS]> {
+        let mut all = [Agreement { correlation: 0.0, chance: 0.0 }; VIEWS];
+        for (v, agreement) in all.iter_mut().enumerate() {
+            let [a, b] = others(v);
+            let spare = |d: usize| ((d + 1 - k) as f64).sqrt();
+            agreement.correlation = whitened.correlations(a, b)?[k - 2];
+            agreement.chance = (spare(whitened.dims[a]) + spare(whitened.dims[b]) + 1.0) / n.sqrt();
+        }
+        Ok(all)
+    }
 }
 
 /// What a fit minimises, for the sums of any rows.
@@ -99,16 +151,19 @@ impl<'a> Problem<'a> {
     }
 }
 
-/// Solves a state: fit from both starts, keep the lower objective, find the names, and of the distances and
-/// the kinds of surrogate take those with the smallest standard error.
+/// Solves a state: fits from both starts, keeps the lower objective, finds the names, and of the distances and
+/// the kinds of surrogate takes the one with the smallest standard error, or their mean with the weights that
+/// the feature map was fitted with.
 pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = loss::by_name(&header.loss)?;
     let whitening = Whitening::fit(&header.schema, layout, &sums)?;
     let problem = Problem::new(moments, &whitening)?;
     let (start, squares) = fit(&problem, &sums, seed)?;
+    let agreement =
+        Agreement::all(&whitening.apply(layout, &sums), header.schema.k(), layout.rows.of(&sums)[0])?;
     let (named, _) = identify(loss, &whitening, &squares.mixture, layout, &sums)?;
-    let mut best: Option<Solution> = None;
+    let mut answers = Vec::new();
     for distance in problem.distances() {
         let refined = match distance {
             Distance::Squares => squares.clone(),
@@ -121,24 +176,69 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
         let [linear, pair] = Kind::ALL.map(|kind| risk(loss, kind, &whitening, &mixture, layout, &sums));
         let risks = [linear?, pair?];
         let values = [risks[0].value, risks[1].value];
-        let errors = jackknife(loss, moments, &problem, distance, &whitening, &mixture, values)?;
-        for ((kind, risk), standard_error) in Kind::ALL.into_iter().zip(risks).zip(errors) {
-            if best.as_ref().is_none_or(|best| standard_error < best.standard_error) {
-                best = Some(Solution {
-                    whitening: whitening.clone(),
-                    mixture: mixture.clone(),
-                    start,
-                    distance,
-                    refined: refined.clone(),
-                    matching: matching.clone(),
-                    kind,
-                    risk,
-                    standard_error,
-                });
-            }
+        let deviations = jackknife(loss, moments, &problem, distance, &whitening, &mixture, values)?;
+        for ((kind, risk), deviations) in Kind::ALL.into_iter().zip(risks).zip(deviations) {
+            let (refined, mixture, matching) = (refined.clone(), mixture.clone(), matching.clone());
+            answers.push(Answer { distance, refined, mixture, matching, kind, risk, deviations });
         }
     }
-    best.ok_or(crate::Error::Internal("no fit has a standard error"))
+    let errors: Vec<f64> = answers.iter().map(Answer::standard_error).collect();
+    let weights = match header.features.blend() {
+        Some(blend) if blend.len() == answers.len() => blend.to_vec(),
+        _ => {
+            let best = (0..errors.len()).fold(0, |best, i| if errors[i] < errors[best] { i } else { best });
+            (0..errors.len()).map(|i| f64::from(u8::from(i == best))).collect()
+        }
+    };
+    Ok(Solution::mean(loss, &answers, weights, whitening, start, agreement, layout, &sums))
+}
+
+impl Solution {
+    #[allow(clippy::too_many_arguments, reason = "each is a part of the result")]
+    fn mean(
+        loss: &dyn Loss,
+        answers: &[Answer],
+        weights: Vec<f64>,
+        whitening: Whitening,
+        start: Start,
+        agreement: [Agreement; VIEWS],
+        layout: &Layout,
+        sums: &[f64],
+    ) -> Self {
+        let k = answers[0].mixture.prior.len();
+        let used = || answers.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
+        let sum = |value: &dyn Fn(&Answer) -> f64| used().map(|(a, w)| w * value(a)).sum::<f64>();
+        let prior: Vec<f64> = (0..k).map(|j| sum(&|a| a.mixture.prior[j])).collect();
+        // Joint means E[f_v 1(y = j)] are averaged, so that the risk is the mean of the risks.
+        let conditional = std::array::from_fn(|v| {
+            Mat::from_fn(k, k, |i, j| sum(&|a| a.mixture.prior[j] * a.risk.conditional[v][(i, j)]) / prior[j])
+        });
+        let mean_offset = layout.loss.of(sums)[0] / layout.rows.of(sums)[0];
+        let value = loss.risk(mean_offset, &prior, &conditional);
+        let blocks = answers[0].deviations.len();
+        let deviations: Vec<f64> = (0..blocks).map(|b| sum(&|a| a.deviations[b])).collect();
+        let largest = (0..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best });
+        Solution {
+            whitening,
+            start,
+            main: answers[largest].clone(),
+            prior,
+            risk: Risk { value, conditional },
+            standard_error: norm(&deviations),
+            agreement,
+            weights: blend(&answers.iter().map(Answer::standard_error).collect::<Vec<_>>()),
+        }
+    }
+}
+
+/// Weights that fall with the eighth power of the standard error: an answer with twice the error of the best
+/// counts for nothing, and of two that are as good neither wins by the chance of how rows fell into blocks.
+fn blend(errors: &[f64]) -> Vec<f64> {
+    let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
+    let raw: Vec<f64> =
+        errors.iter().map(|error| if least > 0.0 { (least / error).powi(8) } else { 1.0 }).collect();
+    let total: f64 = raw.iter().filter(|weight| weight.is_finite()).sum();
+    raw.iter().map(|weight| if weight.is_finite() && total > 0.0 { weight / total } else { 0.0 }).collect()
 }
 
 /// The risk by the tensor power method alone, linear surrogates and no refinement: what the paper's figure

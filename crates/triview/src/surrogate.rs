@@ -48,7 +48,12 @@ pub(crate) struct Surrogates {
 
 impl Surrogates {
     /// From the class means in whitened coordinates, for the rows of these sums.
-    pub(crate) fn new(whitening: &Whitening, mixture: &Mixture, layout: &Layout, sums: &[f64]) -> Result<Self> {
+    pub(crate) fn new(
+        whitening: &Whitening,
+        mixture: &Mixture,
+        layout: &Layout,
+        sums: &[f64],
+    ) -> Result<Self> {
         let n = layout.rows.of(sums)[0];
         let k = mixture.prior.len();
         let mut maps = Vec::with_capacity(VIEWS);
@@ -72,7 +77,8 @@ impl Surrogates {
             precision[v] = 1.0 / (squared / n - 1.0).max(SMALLEST_NOISE);
             maps.push(map);
         }
-        let maps = maps.try_into().map_err(|_| crate::Error::Internal("three views make three surrogates"))?;
+        let maps =
+            maps.try_into().map_err(|_| crate::Error::Internal("three views make three surrogates"))?;
         Ok(Self { maps, precision })
     }
 

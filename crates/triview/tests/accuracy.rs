@@ -90,14 +90,21 @@ fn what_cannot_be_answered_is_refused_by_name() {
 }
 
 #[test]
-fn views_that_say_nothing_of_the_class_are_degenerate() {
-    // Scores without any separation: the views are independent outright, and no class can be told.
-    let setting = triview::simulate::Setting { separation: 0.0, ..Preset::Three.setting() };
-    let population = Population::draw(&setting, 1);
-    // With no separation the model's means coincide, too, and its scores are constant.
-    let (batch, _) = population.unwrap().rows(5_000, &mut Pcg64::seed_from_u64(1));
-    let schema = Schema::new(["a", "b", "c"].map(String::from).to_vec(), ["x", "y", "z"].map(String::from).to_vec());
-    let source = InMemory::new(schema.unwrap(), vec![batch]);
-    let refused = Params::new().check().unwrap().estimate(&source);
-    assert_eq!(refused, Err(Error::ConstantView { view: "a".into() }));
+fn a_view_that_says_nothing_of_the_class_is_named() {
+    let population = Population::draw(&Preset::Three.setting(), 1).unwrap();
+    let mut rng = Pcg64::seed_from_u64(1);
+    let ((batch, _), (other, _)) = (population.rows(20_000, &mut rng), population.rows(20_000, &mut rng));
+    // The third view is that of other rows.
+    let scores = [batch.view(0).to_vec(), batch.view(1).to_vec(), other.view(2).to_vec()];
+    let batch = Batch::new(20_000, scores).unwrap();
+    let source = InMemory::new(population.schema().clone(), vec![batch]);
+    for features in [Features::Scores, Features::Softmax, Features::Auto] {
+        let estimate = estimate(&source, features);
+        assert_eq!(estimate.fit.status, Status::Degenerate, "{features}");
+        assert!(
+            estimate.alarms.iter().any(|alarm| alarm.contains("`c`")),
+            "{features}: {:?}",
+            estimate.alarms
+        );
+    }
 }

@@ -67,7 +67,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Answer> {
     } else {
         text(&steps, training.rows(), &svg)
     };
-    Ok(Answer::new(text).trusted(steps.iter().all(|step| step.status != Status::Degenerate)))
+    Ok(Answer::new(text).trusted(steps.iter().all(|step| step.status == Status::Converged)))
 }
 
 /// Measures and estimates at every distortion. The images at all of them are the same, and the model has seen none.
@@ -134,7 +134,7 @@ fn text(steps: &[Step], trained: usize, svg: &str) -> String {
             with_error(step.estimate, step.standard_error),
             plain(step.validation_risk),
             plain(step.predictive_entropy),
-            if step.status == Status::Degenerate { "not to be trusted".to_owned() } else { String::new() },
+            if step.status != Status::Converged { "not to be trusted".to_owned() } else { String::new() },
         ]
     }));
     let mut align = vec![Align::Right; 5];
@@ -152,7 +152,7 @@ fn text(steps: &[Step], trained: usize, svg: &str) -> String {
         ),
         aligned(&align, rows),
     ];
-    if let Some(last) = steps.iter().rev().find(|step| step.status != Status::Degenerate) {
+    if let Some(last) = steps.iter().rev().find(|step| step.status == Status::Converged) {
         let moral = format!(
             "Look at a = {}: the true risk is {}; the estimate, without a label, is {}. The validation risk still \
              says {} and the model's own entropy {}.",

@@ -39,5 +39,5 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     } else {
         printer::estimate(&estimate)
     };
-    Ok(Answer::new(text).trusted(estimate.fit.status != Status::Degenerate))
+    Ok(Answer::new(text).trusted(estimate.fit.status == Status::Converged))
 }

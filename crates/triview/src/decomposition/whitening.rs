@@ -43,7 +43,11 @@ impl Whitening {
                 return Err(Error::ConstantView { view: schema.views()[v].clone() });
             }
             if rank + 1 < schema.k() {
-                return Err(Error::RankDeficientView { view: schema.views()[v].clone(), rank, k: schema.k() });
+                return Err(Error::RankDeficientView {
+                    view: schema.views()[v].clone(),
+                    rank,
+                    k: schema.k(),
+                });
             }
             maps.push(map);
         }
@@ -57,7 +61,8 @@ impl Whitening {
     pub(crate) fn apply(&self, layout: &Layout, sums: &[f64]) -> Whitened {
         let n = layout.rows.of(sums)[0];
         let q = [0, 1, 2].map(|v| layout.tensor.shape[v]);
-        let plain = Whitened { dims: q, tensor: layout.tensor.of(sums).iter().map(|cell| cell / n).collect() };
+        let plain =
+            Whitened { dims: q, tensor: layout.tensor.of(sums).iter().map(|cell| cell / n).collect() };
         let [first, second, third] = &self.maps;
         Whitened { dims: self.maps.each_ref().map(Mat::nrows), tensor: plain.mapped([first, second, third]) }
     }
@@ -78,12 +83,7 @@ impl Whitening {
         let whitened = self.apply(layout, sums);
         for v in 0..VIEWS {
             let [a, b] = others(v);
-            let pair = whitened.pair(a, b);
-            let inner = pair.submatrix(1, 1, pair.nrows() - 1, pair.ncols() - 1);
-            let values = inner
-                .singular_values()
-                .map_err(|_| Error::Internal("a singular value problem did not converge"))?;
-            if values[0] > COPY_CORRELATION {
+            if whitened.correlations(a, b)?[0] > COPY_CORRELATION {
                 let [first, second] = [a, b].map(|v| schema.views()[v].clone());
                 return Err(Error::IdenticalViews { first, second });
             }
@@ -104,6 +104,13 @@ impl Whitened {
             cells = (0..rest * rows).map(|at| product[(at / rows, at % rows)]).collect();
         }
         cells
+    }
+
+    /// The canonical correlations of two views' features, largest first.
+    pub(crate) fn correlations(&self, a: usize, b: usize) -> Result<Vec<f64>> {
+        let pair = self.pair(a, b);
+        let varying = pair.submatrix(1, 1, pair.nrows() - 1, pair.ncols() - 1);
+        varying.singular_values().map_err(|_| Error::Internal("a singular value problem did not converge"))
     }
 
     /// `E[u_a u_b^T]`: the slice at the third view's leading one.

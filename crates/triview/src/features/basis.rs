@@ -29,18 +29,21 @@ impl Basis {
     ///
     /// The directions `z_a` are those of rows of the data and the offsets `c` the projections of other
     /// rows: inner products of whitened scores do not change with the order (or any other invertible
-    /// linear map) of the scores, so neither does anything fitted on this basis.
+    /// linear map) of the scores, so neither does anything fitted on this basis. Which rows is decided by their
+    /// whitened length, so the order of the rows does not matter either.
     pub(crate) fn fit(rows: usize, scores: &[f64], ridges: usize) -> Result<Self> {
         let k = scores.len() / rows;
         let (whitening, rank) = whiten(rows, scores)?;
         let mut z = vec![0.0; rows * rank];
         vectorised::affine_columns(scores, rows, k, &whitening, rank, &mut z);
         let row = |i: usize| (0..rank).map(|j| z[j * rows + i]).collect::<Vec<f64>>();
+        let length = |i: usize| (0..rank).map(|j| z[j * rows + i].powi(2)).sum::<f64>();
+        let mut by_length: Vec<(f64, usize)> = (0..rows).map(|i| (length(i), i)).collect();
+        by_length.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let landmark = |r: usize| row(by_length[(2 * r + 1) * rows / (4 * ridges)].1);
         let mut weights = Vec::with_capacity(ridges * (rank + 1));
         for r in 0..ridges {
-            // Landmarks stand evenly in the rows, so that a sorted table gives some of every class.
-            let direction = row((2 * r) * rows / (2 * ridges));
-            let offset = row((2 * r + 1) * rows / (2 * ridges));
+            let (direction, offset) = (landmark(2 * r), landmark(2 * r + 1));
             let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-12);
             let projected: f64 = direction.iter().zip(&offset).map(|(a, b)| a * b / norm).sum();
             weights.push(-projected);

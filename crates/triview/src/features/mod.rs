@@ -41,6 +41,9 @@ pub enum FeatureMap {
         prior: Vec<f64>,
         /// One posterior a view.
         views: [Posterior; VIEWS],
+        /// How much each way of solving its moments counts, where that was settled on a first look at the data
+        /// (settled once, so that states of parts give the answer of the whole).
+        blend: Option<Vec<f64>>,
     },
 }
 
@@ -51,6 +54,14 @@ impl FeatureMap {
             FeatureMap::Scores => "scores",
             FeatureMap::Softmax { .. } => "softmax",
             FeatureMap::Posterior { way, .. } => way.name(),
+        }
+    }
+
+    /// How much each way of solving its moments counts, where that is settled.
+    pub(crate) fn blend(&self) -> Option<&[f64]> {
+        match self {
+            FeatureMap::Posterior { blend, .. } => blend.as_deref(),
+            _ => None,
         }
     }
 
@@ -70,8 +81,14 @@ impl FeatureMap {
         let fits = match self {
             FeatureMap::Scores => true,
             FeatureMap::Softmax { views } => views.iter().all(|view| view.fits(k)),
-            FeatureMap::Posterior { prior, views, .. } => {
-                prior.len() == k && prior.iter().all(|p| *p > 0.0) && views.iter().all(|view| view.fits(k))
+            FeatureMap::Posterior { prior, views, blend, .. } => {
+                let shares = |parts: &[f64]| {
+                    parts.iter().all(|p| *p >= 0.0) && (parts.iter().sum::<f64>() - 1.0).abs() < 1e-6
+                };
+                prior.len() == k
+                    && prior.iter().all(|p| *p > 0.0)
+                    && views.iter().all(|view| view.fits(k))
+                    && blend.as_deref().is_none_or(shares)
             }
         };
         if fits { Ok(()) } else { Err(Error::InvalidState { reason: "its feature map is broken".into() }) }

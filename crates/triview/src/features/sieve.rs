@@ -85,7 +85,14 @@ impl Sieve {
                 std::array::from_fn(|v| {
                     let mut q = vec![0.0; chunk.rows * k];
                     let weights = &point[at[v]..at[v + 1]];
-                    vectorised::affine_columns(&chunk.basis[v], chunk.rows, self.widths[v], weights, k, &mut q);
+                    vectorised::affine_columns(
+                        &chunk.basis[v],
+                        chunk.rows,
+                        self.widths[v],
+                        weights,
+                        k,
+                        &mut q,
+                    );
                     vectorised::softmax_columns(&mut q, chunk.rows, k, None);
                     q
                 })
@@ -135,7 +142,14 @@ impl Sieve {
                 let mut gradient = vec![0.0; at[VIEWS]];
                 for v in 0..VIEWS {
                     let logits = logit_gradient(chunk.rows, &q[v], rho, &ratios[v]);
-                    add_weight_gradient(chunk, v, self.widths[v], k, &logits, &mut gradient[at[v]..at[v + 1]]);
+                    add_weight_gradient(
+                        chunk,
+                        v,
+                        self.widths[v],
+                        k,
+                        &logits,
+                        &mut gradient[at[v]..at[v + 1]],
+                    );
                 }
                 gradient
             })

@@ -19,8 +19,7 @@ impl Loss for LogLoss {
 
     fn offset(&self, rows: usize, scores: [&[f64]; VIEWS], offset: &mut [f64]) {
         let [first, second, third] = scores;
-        let mut total: Vec<f64> =
-            first.iter().zip(second).zip(third).map(|((a, b), c)| a + b + c).collect();
+        let mut total: Vec<f64> = first.iter().zip(second).zip(third).map(|((a, b), c)| a + b + c).collect();
         let k = total.len().checked_div(rows).unwrap_or(0);
         vectorised::softmax_columns(&mut total, rows, k, Some(offset));
     }

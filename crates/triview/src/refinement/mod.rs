@@ -75,12 +75,22 @@ impl Refit {
         Self { point, curvature }
     }
 
-    /// The fit to other moments, by Newton steps with the curvature of the first.
+    /// The fit to other moments, by Newton steps with the curvature of the first, shortened where they would
+    /// leave the objective's domain.
     pub(crate) fn to(&self, objective: &Objective) -> Mixture {
         let mut point = self.point.clone();
+        let mut at = objective.expand(&point);
         for _ in 0..REFIT_STEPS {
-            let step = self.curvature.step(objective, &objective.expand(&point));
-            point.iter_mut().zip(&step).for_each(|(x, step)| *x += step);
+            let step = self.curvature.step(objective, &at);
+            for halving in 0..10 {
+                let length = 0.5f64.powi(halving);
+                let next: Vec<f64> = point.iter().zip(&step).map(|(x, step)| x + length * step).collect();
+                let expansion = objective.expand(&next);
+                if expansion.value.is_finite() {
+                    (point, at) = (next, expansion);
+                    break;
+                }
+            }
         }
         objective.unpack(&point)
     }

@@ -106,9 +106,14 @@ impl Objective {
     fn unpack_means(&self, entries: &[f64], first: f64) -> [Mat<f64>; VIEWS] {
         let mut at = 0;
         self.dims().map(|d| {
-            let means = Mat::from_fn(d, self.k, |i, j| {
-                if i == 0 { first } else { entries[at + j * (d - 1) + i - 1] }
-            });
+            let means =
+                Mat::from_fn(
+                    d,
+                    self.k,
+                    |i, j| {
+                        if i == 0 { first } else { entries[at + j * (d - 1) + i - 1] }
+                    },
+                );
             at += (d - 1) * self.k;
             means
         })
@@ -230,7 +235,14 @@ impl Objective {
         let starts = self.starts();
         for v in 0..VIEWS {
             let mut pulled = Mat::zeros(self.maps[v].ncols(), k);
-            matmul(pulled.as_mut(), Accum::Replace, self.maps[v].transpose(), &at.contracted[v], 1.0, Par::Seq);
+            matmul(
+                pulled.as_mut(),
+                Accum::Replace,
+                self.maps[v].transpose(),
+                &at.contracted[v],
+                1.0,
+                Par::Seq,
+            );
             let free = pulled.nrows() - 1;
             for j in 0..k {
                 for i in 0..free {
@@ -310,7 +322,8 @@ impl Objective {
     fn slice(&self, cells: &[f64], view: usize, vector: &[f64]) -> Mat<f64> {
         let [d1, d2, d3] = self.maps.each_ref().map(Mat::nrows);
         let at = |a: usize, b: usize, c: usize| cells[(a * d2 + b) * d3 + c];
-        let sum = |term: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(i, x)| x * term(i)).sum::<f64>();
+        let sum =
+            |term: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(i, x)| x * term(i)).sum::<f64>();
         match view {
             0 => Mat::from_fn(d2, d3, |b, c| sum(&|a| at(a, b, c))),
             1 => Mat::from_fn(d1, d3, |a, c| sum(&|b| at(a, b, c))),
