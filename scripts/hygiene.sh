@@ -21,7 +21,7 @@ refuse "a path of one machine" '(^|[^[:alnum:]_.~-])/(w[o]rk|h[o]me|r[o]ot)/'
 # Cargo writes the name of its index into the lock file itself.
 refuse "a package registry by name" \
     '(crates[.]i[o]|pypi[.]o[r]g|pythonhosted[.]o[r]g|npmjs[.](o[r]g|c[o]m)|yarnpkg[.]c[o]m|artifact[o]ry|index-[u]rl|nexus[.]|[/]simple([/]|$))' \
-    ':!Cargo.lock'
+    ':!Cargo.lock' ':!fuzz/Cargo.lock'
 refuse "unfinished work" '(T[O]DO|F[I]XME|tod[o]!|unimplemente[d]!)'
 
 exit "$status"

@@ -110,7 +110,7 @@ fn damaged_states() {
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
     let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
     let header = Header { schema, loss: "log".into(), features: FeatureMap::Scores };
-    let layout = Layout::new(2, header.features.dimensions(2));
+    let layout = Layout::new(2, [header.features.dimension(2); 3]);
     let path = folder.path().join("part.state");
     state::write(&path, &Moments::new(header.clone(), vec![vec![1.0; layout.len]; 2]).unwrap()).unwrap();
     cut_and_flip("part.state", &std::fs::read(&path).unwrap(), read_state);

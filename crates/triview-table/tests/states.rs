@@ -17,7 +17,7 @@ fn header() -> Header {
 }
 
 fn moments() -> Moments {
-    let layout = Layout::new(3, header().features.dimensions(3));
+    let layout = Layout::new(3, [header().features.dimension(3); 3]);
     let block = |b: usize| (0..layout.len).map(|i| ((b * 1000 + i) as f64).sin() * 1e10).collect();
     Moments::new(header(), (0..5).map(block).collect()).unwrap()
 }
