@@ -14,13 +14,13 @@ demo: ## Train on digits, shift them, and compare the estimated risk with the tr
 	$(CARGO) run --release -p triview-cli -- demo
 
 test: ## Run every test: unit, property, command line, documentation, and benches as tests
-	$(CARGO) test --release --workspace --all-targets
-	$(CARGO) test --release --workspace --doc
+	$(CARGO) test --workspace --all-targets
+	$(CARGO) test --workspace --doc
 
 # Documentation of the libraries only: the binary has the core's name, and its pages would overwrite the core's.
 lint: ## Check formatting, lints, documentation, and the tree itself
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --release --workspace --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --lib
 	scripts/hygiene.sh
 

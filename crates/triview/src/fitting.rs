@@ -16,7 +16,7 @@ use faer::Mat;
 /// Ridge functions of the sieve's basis for each view.
 const RIDGES: usize = 18;
 /// Penalty on the sieve's squared weights, beside the mean log likelihood.
-const SIEVE_RIDGE: f64 = 1e-4;
+const SIEVE_RIDGE: f64 = 1e-3;
 /// Iterations of the sieve's maximisation from each start, before the better one goes on.
 const TRIAL_ITERATIONS: usize = 12;
 /// Iterations of the sieve's maximisation: features need not be at the maximum to be good.

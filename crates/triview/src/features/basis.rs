@@ -43,7 +43,8 @@ impl Basis {
         let landmark = |r: usize| row(by_length[(2 * r + 1) * rows / (4 * ridges)].1);
         let mut weights = Vec::with_capacity(ridges * (rank + 1));
         for r in 0..ridges {
-            let (direction, offset) = (landmark(2 * r), landmark(2 * r + 1));
+            // Short rows give directions, long ones offsets: bends lie out to where the rows do.
+            let (direction, offset) = (landmark(r), landmark(2 * ridges - 1 - r));
             let norm = direction.iter().map(|x| x * x).sum::<f64>().sqrt().max(1e-12);
             let projected: f64 = direction.iter().zip(&offset).map(|(a, b)| a * b / norm).sum();
             weights.push(-projected);
