@@ -34,7 +34,7 @@ impl Candidate {
     fn settled(self) -> FeatureMap {
         match self.map {
             FeatureMap::Posterior { way, prior, views, .. } => {
-                FeatureMap::Posterior { way, prior, views, blend: Some(self.solution.weights) }
+                FeatureMap::Posterior { way, prior, views, blend: Some(self.solution.blend) }
             }
             map => map,
         }

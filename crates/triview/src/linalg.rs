@@ -34,3 +34,16 @@ pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>, rank: usize) -> Result<(Mat<f64
 pub(crate) fn from_rows(cells: &[f64], rows: usize, columns: usize) -> Mat<f64> {
     MatRef::from_row_major_slice(cells, rows, columns).to_owned()
 }
+
+/// The inner product.
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The probabilities of some logits.
+pub(crate) fn softmax(logits: &[f64]) -> Vec<f64> {
+    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let weights: Vec<f64> = logits.iter().map(|z| (z - largest).exp()).collect();
+    let total: f64 = weights.iter().sum();
+    weights.iter().map(|w| w / total).collect()
+}

@@ -40,8 +40,9 @@ pub(crate) struct Solution {
     pub(crate) start: Start,
     /// The fit and surrogate with the largest weight.
     pub(crate) main: Answer,
-    /// Weights of all answers, [`Distance::Squares`] first, linear surrogates first.
-    pub(crate) weights: Vec<f64>,
+    /// How much each answer should count by the standard errors seen here, [`Distance::Squares`] first, linear
+    /// surrogates first: what a feature map that is fitted on these rows settles.
+    pub(crate) blend: Vec<f64>,
     /// The class prior, the risk and its standard error of the weighted mean of all answers.
     pub(crate) prior: Vec<f64>,
     pub(crate) risk: Risk,
@@ -226,7 +227,7 @@ impl Solution {
             risk: Risk { value, conditional },
             standard_error: norm(&deviations),
             agreement,
-            weights: blend(&answers.iter().map(Answer::standard_error).collect::<Vec<_>>()),
+            blend: blend(&answers.iter().map(Answer::standard_error).collect::<Vec<_>>()),
         }
     }
 }

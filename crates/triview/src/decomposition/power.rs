@@ -2,7 +2,7 @@
 
 use super::{Mixture, Whitened};
 use crate::error::Result;
-use crate::linalg::{pseudo_inverse, symmetric_eigen};
+use crate::linalg::{dot, pseudo_inverse, symmetric_eigen};
 use faer::Mat;
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
@@ -135,10 +135,6 @@ impl Core {
             *cell -= weight * x[at / (k * k)] * x[at / k % k] * x[at % k];
         }
     }
-}
-
-fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 fn normalise(x: &mut [f64]) {

@@ -11,6 +11,7 @@
 //! features. As a plug-in for the risk itself it would be biased by the sieve: features never are.
 
 use super::{Basis, Posterior};
+use crate::linalg::softmax;
 use crate::moments::kernel;
 use crate::refinement::minimise;
 use crate::vectorised;
@@ -249,13 +250,6 @@ fn add_weight_gradient(chunk: &Chunk, v: usize, width: usize, k: usize, logits: 
         row[0] += logits[c * chunk.rows..(c + 1) * chunk.rows].iter().sum::<f64>();
         row[1..].iter_mut().zip(&inner[c * width..]).for_each(|(sum, g)| *sum += g);
     }
-}
-
-fn softmax(logits: &[f64]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = logits.iter().map(|z| (z - largest).exp()).collect();
-    let total: f64 = weights.iter().sum();
-    weights.iter().map(|w| w / total).collect()
 }
 
 #[cfg(test)]

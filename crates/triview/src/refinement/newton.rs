@@ -1,8 +1,8 @@
 //! Newton's method: the last digits of a fit, and refits to slightly different moments.
 
 use super::minimise::Minimum;
-use super::objective::{Expansion, Objective, dot};
-use crate::linalg::pseudo_inverse;
+use super::objective::{Expansion, Objective};
+use crate::linalg::{dot, pseudo_inverse};
 use crate::views::VIEWS;
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Mat, Side};

@@ -1,6 +1,7 @@
 //! How far a mixture's third moment is from the data's.
 
 use crate::decomposition::Mixture;
+use crate::linalg::{dot, softmax};
 use crate::moments::others;
 use crate::views::VIEWS;
 use faer::linalg::matmul::matmul;
@@ -93,13 +94,7 @@ impl Objective {
 
     /// The mixture of a point.
     pub(crate) fn unpack(&self, point: &[f64]) -> Mixture {
-        let largest = point[..self.k].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let weights: Vec<f64> = point[..self.k].iter().map(|z| (z - largest).exp()).collect();
-        let total: f64 = weights.iter().sum();
-        Mixture {
-            prior: weights.iter().map(|w| w / total).collect(),
-            means: self.unpack_means(&point[self.k..], 1.0),
-        }
+        Mixture { prior: softmax(&point[..self.k]), means: self.unpack_means(&point[self.k..], 1.0) }
     }
 
     /// Class means, or a change of them, from a point's entries; `first` is the first row.
@@ -394,10 +389,6 @@ fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
     let mut out = Mat::zeros(a.nrows(), b.ncols());
     matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
     out
-}
-
-pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[cfg(test)]
