@@ -9,7 +9,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::io::Write;
 use std::path::Path;
-use triview::composite::{Composites, Images};
+use triview::composite::{Composites, Images, Recipe};
 use triview::estimator::{Features, Params};
 use triview::learning::{LogisticParams, Mean, log_loss};
 use triview::simulate::{Population, Preset};
@@ -132,10 +132,10 @@ fn composite_mnist(out: &mut impl Write) -> Result<()> {
     let mut errors = vec![vec![Errors::default(); WAYS.len()]; distortions.len()];
     let mut truths = vec![(0.0, 0.0); distortions.len()];
     for draw in 0..DRAWS {
-        let rows = Composites::draw(&train, ROWS, 0.0, false, 11_000 + draw)?;
+        let rows = Composites::draw(&train, &Recipe::new(ROWS), 11_000 + draw)?;
         let model = LogisticParams::default().seed(100 + draw).check()?.train(&rows);
         for (at, a) in distortions.into_iter().enumerate() {
-            let rows = Composites::draw(&test, ROWS, a, false, 15_000 + draw)?;
+            let rows = Composites::draw(&test, &Recipe::new(ROWS).distortion(a), 15_000 + draw)?;
             let scores = model.scores(&rows)?;
             let truth = log_loss(&scores, rows.labels());
             truths[at].0 += truth.value / DRAWS as f64;

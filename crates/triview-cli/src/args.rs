@@ -13,7 +13,7 @@ use triview_table::{Input, ReadOptions};
 #[command(long_about = "How wrong is a model on data without labels?\n\n\
     Takes a table of scores: three views of each example that are independent given its class, each with one \
     score a class. Answers with the risk of the model on those rows, and needs no labels for it.\n\n\
-    Exit status: 0 answered; 1 answered, but the fit is degenerate and not to be trusted; 2 could not answer.")]
+    Exit status: 0 answered; 1 answered, but a diagnostic says not to trust it; 2 could not answer.")]
 #[command(after_long_help = "Examples:\n  \
     triview demo\n  \
     triview simulate -o scores.parquet\n  \
@@ -136,6 +136,9 @@ pub(crate) struct SimulateArgs {
     /// Number of classes [default: the preset's]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) classes: Option<u16>,
+    /// Share of the rows in which the first two views depend on each other
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) shared: f64,
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
@@ -216,12 +219,16 @@ pub(crate) struct MethodArgs {
     /// What each view is identified by [default: auto]
     #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = features())]
     pub(crate) features: Option<Features>,
+    /// Level of confidence of the intervals
+    #[arg(long, value_name = "P", help_heading = "Method", default_value_t = 0.95)]
+    pub(crate) level: f64,
 }
 
 impl MethodArgs {
     /// The estimator these options ask for.
     pub(crate) fn estimator(&self, global: &Global) -> triview::Result<Estimator> {
-        let mut params = Params::new().seed(global.seed).features(self.features.unwrap_or(Features::Auto));
+        let features = self.features.unwrap_or(Features::Auto);
+        let mut params = Params::new().seed(global.seed).level(self.level).features(features);
         if let Some(loss) = &self.loss {
             params = params.loss(loss);
         }

@@ -3,7 +3,9 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::io::{self, Write};
+use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Fit};
+use triview::interval::Interval;
 
 /// The version of every object printed here.
 pub(crate) const SCHEMA: u32 = 1;
@@ -16,6 +18,8 @@ pub(crate) struct EstimateObject<'a> {
     risk: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     standard_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<LevelledInterval>,
     loss: &'a str,
     rows: u64,
     views: &'a [String],
@@ -25,14 +29,57 @@ pub(crate) struct EstimateObject<'a> {
     conditional_risk: ByName<'a, Vec<Vec<f64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matching_gap: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    intervals: Option<Intervals<'a>>,
     fit: &'a Fit,
     diagnostics: Diagnostics<'a>,
+    trusted: bool,
+}
+
+/// The interval of the risk.
+#[derive(Debug, serde::Serialize)]
+struct LevelledInterval {
+    level: f64,
+    low: f64,
+    high: f64,
+}
+
+/// The intervals of everything else, in the shapes of what they belong to.
+#[derive(Debug, serde::Serialize)]
+struct Intervals<'a> {
+    class_prior: &'a [Interval],
+    conditional_risk: ByName<'a, Vec<Vec<Interval>>>,
+    matching_gap: Interval,
+}
+
+/// Whether to trust it: the key `diagnostics`, and what `diagnose` prints.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct Diagnostics<'a> {
+    independence: IndependenceObject<'a>,
+    conditioning: Conditioning<'a>,
+    alarms: Vec<&'a str>,
 }
 
 #[derive(Debug, serde::Serialize)]
-struct Diagnostics<'a> {
-    conditioning: Conditioning<'a>,
-    alarms: &'a [String],
+struct IndependenceObject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statistic: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p_value: Option<f64>,
+    verdict: Verdict,
+    degrees_of_freedom: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'a str>,
+    dependences: Vec<DependenceObject<'a>>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct DependenceObject<'a> {
+    views: [&'a str; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    class: Option<&'a str>,
+    correlation: f64,
+    p_value: f64,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -40,17 +87,24 @@ struct Conditioning<'a> {
     smallest_singular_value: ByName<'a, f64>,
     smallest_prior: f64,
     tau: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_needed: Option<f64>,
 }
 
 impl<'a> EstimateObject<'a> {
     /// The object for an answer.
     pub(crate) fn new(estimate: &'a Estimate) -> Self {
         let views = &estimate.views;
-        let conditioning = &estimate.conditioning;
+        let Interval { low, high } = estimate.interval;
+        let interval = bounded(&estimate.interval).then_some(LevelledInterval { level: estimate.level, low, high });
+        let all_bounded = estimate.class_prior_interval.iter().all(bounded)
+            && estimate.conditional_risk_interval.iter().flatten().flatten().all(bounded)
+            && bounded(&estimate.matching_gap_interval);
         Self {
             schema: SCHEMA,
             risk: finite(estimate.risk),
             standard_error: finite(estimate.standard_error),
+            interval,
             loss: &estimate.loss,
             rows: estimate.rows,
             views,
@@ -59,20 +113,54 @@ impl<'a> EstimateObject<'a> {
             class_prior: &estimate.class_prior,
             conditional_risk: ByName { names: views, values: &estimate.conditional_risk },
             matching_gap: finite(estimate.matching_gap),
+            intervals: all_bounded.then(|| Intervals {
+                class_prior: &estimate.class_prior_interval,
+                conditional_risk: ByName { names: views, values: &estimate.conditional_risk_interval },
+                matching_gap: estimate.matching_gap_interval,
+            }),
             fit: &estimate.fit,
-            diagnostics: Diagnostics {
-                conditioning: Conditioning {
-                    smallest_singular_value: ByName {
-                        names: views,
-                        values: &conditioning.smallest_singular_value,
-                    },
-                    smallest_prior: conditioning.smallest_prior,
-                    tau: conditioning.tau,
-                },
-                alarms: &estimate.alarms,
-            },
+            diagnostics: Diagnostics::new(estimate),
+            trusted: estimate.trusted(),
         }
     }
+}
+
+impl<'a> Diagnostics<'a> {
+    /// What speaks for and against an answer.
+    pub(crate) fn new(estimate: &'a Estimate) -> Self {
+        let (views, conditioning) = (&estimate.views, &estimate.conditioning);
+        let independence = &estimate.independence;
+        let dependences = independence.dependences.iter().map(|dependence| DependenceObject {
+            views: dependence.views.map(|v| views[v].as_str()),
+            class: dependence.class.map(|class| estimate.classes[class].as_str()),
+            correlation: dependence.correlation,
+            p_value: dependence.p_value,
+        });
+        Self {
+            independence: IndependenceObject {
+                statistic: independence.statistic.and_then(finite),
+                p_value: independence.p_value,
+                verdict: independence.verdict,
+                degrees_of_freedom: independence.degrees_of_freedom,
+                reason: independence.reason.as_deref(),
+                dependences: dependences.filter(|line| line.correlation.is_finite()).collect(),
+            },
+            conditioning: Conditioning {
+                smallest_singular_value: ByName {
+                    names: views,
+                    values: &conditioning.smallest_singular_value,
+                },
+                smallest_prior: conditioning.smallest_prior,
+                tau: conditioning.tau,
+                rows_needed: finite(conditioning.rows_needed.ceil()),
+            },
+            alarms: estimate.alarms.iter().map(|alarm| alarm.message.as_str()).collect(),
+        }
+    }
+}
+
+fn bounded(interval: &Interval) -> bool {
+    interval.low.is_finite() && interval.high.is_finite()
 }
 
 /// JSON has no word for infinity or for nothing at all; the key is left out then.

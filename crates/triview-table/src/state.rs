@@ -15,17 +15,18 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::path::Path;
-use triview::moments::{Header, Layout, Moments};
+use triview::features::Bins;
+use triview::moments::{Header, Moments};
 use triview::views::VIEWS;
 
 /// The version of both kinds of file. A program reads its own version only.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// The metadata key, and in a header file the key that says what it is.
 const KEY: &str = "triview";
 const STATE: &str = "moment state";
 const HEADER: &str = "saved posterior";
 
-/// What a file says about its content: `{"triview": kind, "version": 1, "header": {...}}`.
+/// What a file says about its content: `{"triview": kind, "version": 2, "header": {...}}`.
 #[derive(Serialize)]
 struct Envelope<'a> {
     triview: &'static str,
@@ -61,14 +62,15 @@ pub fn read(path: &Path) -> Result<Moments, Error> {
     let text = text.ok_or_else(|| file.foreign("its tensors were made by another program"))?;
     let header: Header = file.open_envelope(text.as_bytes())?;
 
-    let k = header.schema.k();
-    let q = [header.features.dimension(k); VIEWS];
     // Before anything of the size that the header implies is laid out: the file must be large enough for it.
-    let tensor = q.iter().try_fold(8_usize, |size, q| size.checked_mul(*q));
-    if tensor.is_none_or(|tensor| tensor > bytes.len()) || k > bytes.len() {
+    let k = header.schema.k();
+    let size = |q: [usize; VIEWS]| q.iter().try_fold(8_usize, |size, q| size.checked_mul(*q));
+    let families = [[header.features.dimension(k); VIEWS], header.bins.each_ref().map(Bins::dimension)];
+    let fits = |q: [usize; VIEWS]| size(q).is_some_and(|size| size <= bytes.len());
+    if !families.into_iter().all(fits) || k > bytes.len() {
         return Err(damaged(&"it is smaller than its header implies"));
     }
-    let layout = Layout::new(k, q);
+    let layout = header.layout().map_err(|error| damaged(&error))?;
     let parts = layout.parts();
     let tensors = SafeTensors::deserialize(&bytes).map_err(|error| damaged(&error))?;
     if tensors.len() != parts.len() {

@@ -9,8 +9,8 @@ use common::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
-use triview::features::FeatureMap;
-use triview::moments::{Header, Layout, Moments};
+use triview::features::{Bins, FeatureMap};
+use triview::moments::{Header, Moments};
 use triview::views::Schema;
 use triview_table::{ReadOptions, silence_caught_panics, state};
 
@@ -109,8 +109,8 @@ fn damaged_states() {
     let folder = folder();
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
     let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
-    let header = Header { schema, loss: "log".into(), features: FeatureMap::Scores };
-    let layout = Layout::new(2, [header.features.dimension(2); 3]);
+    let header = Header { schema, loss: "log".into(), features: FeatureMap::Scores, bins: std::array::from_fn(|_| Bins::none(2)) };
+    let layout = header.layout().unwrap();
     let path = folder.path().join("part.state");
     state::write(&path, &Moments::new(header.clone(), vec![vec![1.0; layout.len]; 2]).unwrap()).unwrap();
     cut_and_flip("part.state", &std::fs::read(&path).unwrap(), read_state);

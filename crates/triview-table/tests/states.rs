@@ -5,19 +5,19 @@ mod common;
 
 use common::*;
 use std::io::Write;
-use triview::features::FeatureMap;
-use triview::moments::{Header, Layout, Moments};
+use triview::features::{Bins, FeatureMap};
+use triview::moments::{Header, Moments};
 use triview::views::Schema;
 use triview_table::{Error, replace, state};
 
 fn header() -> Header {
     let names = |names: [&str; 3]| names.map(str::to_owned).to_vec();
     let schema = Schema::new(names(["a", "b", "c"]), names(["x", "y", "z"])).unwrap();
-    Header { schema, loss: "log".into(), features: FeatureMap::Scores }
+    Header { schema, loss: "log".into(), features: FeatureMap::Scores, bins: std::array::from_fn(|_| Bins::none(3)) }
 }
 
 fn moments() -> Moments {
-    let layout = Layout::new(3, [header().features.dimension(3); 3]);
+    let layout = header().layout().unwrap();
     let block = |b: usize| (0..layout.len).map(|i| ((b * 1000 + i) as f64).sin() * 1e10).collect();
     Moments::new(header(), (0..5).map(block).collect()).unwrap()
 }

@@ -120,6 +120,40 @@ impl Images {
     }
 }
 
+/// What composites to draw.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Recipe {
+    rows: usize,
+    distortion: f64,
+    clipped: bool,
+    shared: f64,
+}
+
+impl Recipe {
+    /// So many composites, undistorted, of three images each.
+    pub fn new(rows: usize) -> Self {
+        Self { rows, distortion: 0.0, clipped: false, shared: 0.0 }
+    }
+
+    /// Multiplies pixels by `exp(-a (d - 0.4))`, `d` their distance from the centre.
+    #[must_use]
+    pub fn distortion(self, distortion: f64) -> Self {
+        Self { distortion, ..self }
+    }
+
+    /// Clips the result to `[0, 1]`.
+    #[must_use]
+    pub fn clipped(self, clipped: bool) -> Self {
+        Self { clipped, ..self }
+    }
+
+    /// The share of composites whose first two views are cut from the same image: those depend on each other.
+    #[must_use]
+    pub fn shared(self, shared: f64) -> Self {
+        Self { shared, ..self }
+    }
+}
+
 /// Rows of three views that are independent given the class, with the class.
 ///
 /// View `v` is the pixels whose index leaves `v` when divided by three.
@@ -140,13 +174,17 @@ impl Composites {
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] when `rows` is zero, or the distortion is not a number from -100 to 100.
-    pub fn draw(images: &Images, rows: usize, distortion: f64, clipped: bool, seed: u64) -> Result<Self> {
+    pub fn draw(images: &Images, recipe: &Recipe, seed: u64) -> Result<Self> {
         let refuse = |name, value: String, expected| Err(Error::InvalidParameter { name, value, expected });
+        let Recipe { rows, distortion, clipped, shared } = *recipe;
         if rows == 0 {
             return refuse("number of composites", rows.to_string(), "at least 1");
         }
         if !(-STRONGEST..=STRONGEST).contains(&distortion) {
             return refuse("distortion", distortion.to_string(), "from -100 to 100");
+        }
+        if !(0.0..=1.0).contains(&shared) {
+            return refuse("shared", shared.to_string(), "from 0 to 1");
         }
         let factors = images.factors(distortion);
         let brightest = if clipped { 1.0 } else { f32::INFINITY };
@@ -158,8 +196,13 @@ impl Composites {
         for _ in 0..rows {
             let class = rng.random_range(0..images.classes);
             labels.push(class as u8);
+            let shares = shared > 0.0 && rng.random::<f64>() < shared;
+            let mut member = 0;
             for (view, features) in features.iter_mut().enumerate() {
-                let image = images.image(members[class][rng.random_range(0..members[class].len())]);
+                if !(shares && view == 1) {
+                    member = members[class][rng.random_range(0..members[class].len())];
+                }
+                let image = images.image(member);
                 let pixels = image.iter().zip(&factors).skip(view).step_by(VIEWS);
                 features.extend(pixels.map(|(pixel, factor)| (pixel * factor).min(brightest)));
             }
@@ -225,15 +268,15 @@ mod tests {
         refused(Images::new(2, vec![0.0; 4], vec![0], 2), "class");
         refused(four().split(5), "images in the first part");
         refused(four().split(2), "class");
-        refused(Composites::draw(&four(), 0, 0.0, false, 1), "number of composites");
-        refused(Composites::draw(&four(), 1, f64::NAN, false, 1), "distortion");
-        refused(Composites::draw(&four(), 1, 101.0, false, 1), "distortion");
+        refused(Composites::draw(&four(), &Recipe::new(0), 1), "number of composites");
+        refused(Composites::draw(&four(), &Recipe::new(1).distortion(f64::NAN), 1), "distortion");
+        refused(Composites::draw(&four(), &Recipe::new(1).distortion(101.0), 1), "distortion");
     }
 
     #[test]
     fn each_view_is_a_third_of_one_image_of_the_class() {
         let rows = 4_000;
-        let composites = Composites::draw(&four(), rows, 0.0, false, 1).expect("composites");
+        let composites = Composites::draw(&four(), &Recipe::new(rows), 1).expect("composites");
         assert_eq!(composites.widths(), [6, 5, 5]);
         let mut counts = [[0usize; 4]; VIEWS];
         for row in 0..rows {
@@ -254,9 +297,9 @@ mod tests {
 
     #[test]
     fn distortion_brightens_the_middle_and_dims_the_border() {
-        let plain = Composites::draw(&four(), 50, 0.0, false, 7).expect("composites");
-        let shifted = Composites::draw(&four(), 50, 5.0, false, 7).expect("composites");
-        let clipped = Composites::draw(&four(), 50, 5.0, true, 7).expect("composites");
+        let plain = Composites::draw(&four(), &Recipe::new(50), 7).expect("composites");
+        let shifted = Composites::draw(&four(), &Recipe::new(50).distortion(5.0), 7).expect("composites");
+        let clipped = Composites::draw(&four(), &Recipe::new(50).distortion(5.0).clipped(true), 7).expect("composites");
         assert_eq!(plain.labels(), shifted.labels());
         // Pixel 0 is a corner, at distance 1; pixel 9 one of the middle four, at a third of it.
         for row in 0..50 {

@@ -1,14 +1,15 @@
 //! From rows, or from a state, to the risk.
 
 use crate::error::{Error, Result};
-use crate::features::FeatureMap;
+use crate::diagnostics;
+pub use crate::estimate::{Estimate, Fit, Status};
+use crate::features::{Bins, FeatureMap};
 use crate::fitting;
 use crate::loss;
-use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, others};
+use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments};
 use crate::sample::sample;
-use crate::solution::{Agreement, Solution, solve, tensor_risk};
-use crate::views::{Source, VIEWS};
-use serde::Serialize;
+use crate::solution::{solve, tensor_risk};
+use crate::views::Source;
 use std::fmt;
 use std::str::FromStr;
 
@@ -70,6 +71,7 @@ impl FromStr for Features {
 pub struct Params {
     loss: String,
     features: Features,
+    level: f64,
     seed: u64,
 }
 
@@ -80,9 +82,9 @@ impl Default for Params {
 }
 
 impl Params {
-    /// The log loss, the best feature map, a fixed seed.
+    /// The log loss, the best feature map, intervals at 0.95, a fixed seed.
     pub fn new() -> Self {
-        Self { loss: "log".into(), features: Features::Auto, seed: 0 }
+        Self { loss: "log".into(), features: Features::Auto, level: 0.95, seed: 0 }
     }
 
     /// The loss, by its name.
@@ -99,7 +101,14 @@ impl Params {
         self
     }
 
-    /// The seed of the tensor method's starts.
+    /// The level of confidence of the intervals.
+    #[must_use]
+    pub fn level(mut self, level: f64) -> Self {
+        self.level = level;
+        self
+    }
+
+    /// The seed of everything random: the tensor method's starts, and the signs of the independence test.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -109,10 +118,17 @@ impl Params {
     /// Checks all of it.
     ///
     /// # Errors
-    /// [`Error::UnknownLoss`].
+    /// [`Error::UnknownLoss`], and [`Error::InvalidParameter`] for a level that is not between 0 and 1.
     pub fn check(self) -> Result<Estimator> {
         let loss = loss::by_name(&self.loss)?.name();
-        Ok(Estimator { loss, features: self.features, seed: self.seed })
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return Err(Error::InvalidParameter {
+                name: "level",
+                value: self.level.to_string(),
+                expected: "a number between 0 and 1, such as 0.95, is needed",
+            });
+        }
+        Ok(Estimator { loss, features: self.features, level: self.level, seed: self.seed })
     }
 }
 
@@ -121,6 +137,7 @@ impl Params {
 pub struct Estimator {
     loss: &'static str,
     features: Features,
+    level: f64,
     seed: u64,
 }
 
@@ -142,7 +159,8 @@ impl Estimator {
             return Err(Error::TooFewRows { rows: seen, needed, k }.into());
         }
         let features = fitting::choose(&schema, self.loss, &rows, self.features, self.seed)?;
-        Ok(Header { schema, loss: self.loss.into(), features })
+        let bins = std::array::from_fn(|v| Bins::fit(rows.rows(), rows.view(v)));
+        Ok(Header { schema, loss: self.loss.into(), features, bins })
     }
 
     /// Sums the moments of all rows.
@@ -169,7 +187,9 @@ impl Estimator {
         if rows < needed {
             return Err(Error::TooFewRows { rows, needed, k });
         }
-        Ok(Estimate::new(moments, &solve(moments, self.seed)?))
+        let solution = solve(moments, self.seed)?;
+        let tested = diagnostics::test(moments, &solution, self.seed)?;
+        Ok(Estimate::new(moments, &solution, tested, self.level))
     }
 
     /// Looks, sums and solves: the risk of the rows of a source, which is read twice.
@@ -208,160 +228,4 @@ impl Estimator {
 /// Fewer rows than this are refused: the fit has some `3 k^2` unknowns and blocks must not be empty.
 fn fewest_rows(k: usize) -> u64 {
     (30 * k as u64).max(200)
-}
-
-/// How a fit ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// At a minimum, away from every border.
-    Converged,
-    /// The iterations ran out first.
-    IterationLimit,
-    /// At a minimum that identifies nothing: a class without rows, or a view that cannot tell two classes
-    /// apart. The numbers are not to be trusted.
-    Degenerate,
-}
-
-/// How the moments were solved for the class prior and the conditional means.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Fit {
-    /// How it ended.
-    pub status: Status,
-    /// The start that led to the lowest objective: `tensor` or `posterior`.
-    pub start: &'static str,
-    /// The feature map.
-    pub features: &'static str,
-    /// The surrogate labels: `linear` or `pair`.
-    pub surrogate: &'static str,
-    /// What the fit minimised: `squares` or `kullback-leibler`.
-    pub distance: &'static str,
-    /// That distance between the moments and the fit.
-    pub objective: f64,
-    /// Iterations of the refinement.
-    pub iterations: usize,
-}
-
-/// The quantities of Theorem 1 that say how hard the problem is.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Conditioning {
-    /// For each view, the smallest singular value of the whitened class means of its features.
-    pub smallest_singular_value: Vec<f64>,
-    /// The smallest class prior.
-    pub smallest_prior: f64,
-    /// `E[sum_v,j f_v(x_v, j)^2]`.
-    pub tau: f64,
-}
-
-/// The answer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Estimate {
-    /// The estimated risk.
-    pub risk: f64,
-    /// Its standard error (jackknife over blocks).
-    pub standard_error: f64,
-    /// Name of the loss.
-    pub loss: String,
-    /// Rows it rests on.
-    pub rows: u64,
-    /// Blocks of rows that the standard error rests on.
-    pub blocks: usize,
-    /// Names of the views.
-    pub views: Vec<String>,
-    /// Names of the classes.
-    pub classes: Vec<String>,
-    /// Probability of each class.
-    pub class_prior: Vec<f64>,
-    /// For each view, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2).
-    pub conditional_risk: Vec<Vec<Vec<f64>>>,
-    /// By how much the second-best naming of the classes is worse.
-    pub matching_gap: f64,
-    /// How the moments were solved.
-    pub fit: Fit,
-    /// How hard the problem was.
-    pub conditioning: Conditioning,
-    /// What is wrong with it, in words; empty when nothing is.
-    pub alarms: Vec<String>,
-}
-
-impl Estimate {
-    fn new(moments: &Moments, solution: &Solution) -> Self {
-        let (header, layout, total) = (moments.header(), moments.layout(), moments.total());
-        let k = header.schema.k();
-        let n = layout.rows.of(&total)[0];
-        let prior = &solution.prior;
-        let singular = |means: &faer::Mat<f64>| {
-            means.singular_values().ok().and_then(|values| values.get(k - 1).copied()).unwrap_or(0.0)
-        };
-        let smallest_prior = prior.iter().copied().fold(f64::INFINITY, f64::min);
-        let mut alarms = Vec::new();
-        for (class, p) in header.schema.classes().iter().zip(prior) {
-            if p * n < FEWEST_OF_A_CLASS {
-                alarms.push(format!("class `{class}` has a prior of {p:.2e}: next to no rows are its own"));
-            }
-        }
-        alarms.extend(weak_views(header.schema.views(), k, &solution.agreement));
-        if !(solution.risk.value.is_finite() && solution.standard_error.is_finite()) {
-            alarms.push("the risk is not a finite number".into());
-        }
-        let status = match (alarms.is_empty(), solution.main.refined.converged) {
-            (false, _) => Status::Degenerate,
-            (true, true) => Status::Converged,
-            (true, false) => {
-                alarms.push("the fit did not converge".into());
-                Status::IterationLimit
-            }
-        };
-        let cells = |m: &faer::Mat<f64>| (0..k).map(|i| (0..k).map(|j| m[(i, j)]).collect()).collect();
-        Self {
-            risk: solution.risk.value,
-            standard_error: solution.standard_error,
-            loss: header.loss.clone(),
-            rows: moments.rows(),
-            blocks: moments.blocks().iter().filter(|block| layout.rows.of(block)[0] > 0.0).count(),
-            views: header.schema.views().to_vec(),
-            classes: header.schema.classes().to_vec(),
-            class_prior: prior.clone(),
-            conditional_risk: solution.risk.conditional.iter().map(cells).collect(),
-            matching_gap: solution.main.matching.gap,
-            fit: Fit {
-                status,
-                start: solution.start.name(),
-                features: header.features.name(),
-                surrogate: solution.main.kind.name(),
-                distance: solution.main.distance.name(),
-                objective: solution.main.refined.objective,
-                iterations: solution.main.refined.iterations,
-            },
-            conditioning: Conditioning {
-                smallest_singular_value: solution.main.mixture.means.iter().map(singular).collect(),
-                smallest_prior,
-                tau: layout.loss.of(&total)[4] / n,
-            },
-            alarms,
-        }
-    }
-}
-
-/// A class that has fewer rows than this by the fit is not identified.
-const FEWEST_OF_A_CLASS: f64 = 5.0;
-
-/// Names the views that do not tell all classes apart: those that agree with neither of the others in enough
-/// directions. Where no single view is to blame, the pairs that do not agree.
-fn weak_views(views: &[String], k: usize, agreement: &[Agreement; VIEWS]) -> Vec<String> {
-    let weak: Vec<bool> = agreement.iter().map(|pair| pair.correlation < pair.chance).collect();
-    let blamed = |v: usize| !weak[v] && others(v).into_iter().all(|a| weak[a]);
-    if let Some(v) = (0..VIEWS).find(|&v| blamed(v)) {
-        return vec![format!("view `{}` does not tell all {k} classes apart", views[v])];
-    }
-    let pair = |v: usize| {
-        let [a, b] = others(v);
-        format!(
-            "views `{}` and `{}` agree in fewer than {} directions: not all {k} classes are told apart",
-            views[a],
-            views[b],
-            k - 1
-        )
-    };
-    (0..VIEWS).filter(|&v| weak[v]).map(pair).collect()
 }

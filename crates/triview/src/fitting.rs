@@ -4,7 +4,7 @@ use crate::error::{Error, Result};
 use crate::estimator::Features;
 use crate::features::posterior::discriminant;
 use crate::features::sieve::Sieve;
-use crate::features::{Basis, Evaluated, FeatureMap, Posterior, Softmax, Way};
+use crate::features::{Basis, Bins, Evaluated, FeatureMap, Posterior, Softmax, Way};
 use crate::moments::{Accumulator, Header, Moments, kernel, others};
 use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
@@ -53,7 +53,8 @@ pub(crate) fn choose(
     let softmax =
         || FeatureMap::Softmax { views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))) };
     let solved = |map: FeatureMap| {
-        let header = Header { schema: schema.clone(), loss: loss.into(), features: map.clone() };
+        let bins = std::array::from_fn(|_| Bins::none(schema.k()));
+        let header = Header { schema: schema.clone(), loss: loss.into(), features: map.clone(), bins };
         let mut sums = Accumulator::new(header)?;
         sums.update(rows);
         let moments = sums.finish()?;
@@ -78,7 +79,7 @@ pub(crate) fn choose(
 /// The candidate with the smaller standard error, or the one that there is.
 fn better(a: Result<Candidate>, b: Result<Candidate>) -> Result<Candidate> {
     match (a, b) {
-        (Ok(a), Ok(b)) if b.solution.standard_error < a.solution.standard_error => Ok(b),
+        (Ok(a), Ok(b)) if b.solution.standard_error() < a.solution.standard_error() => Ok(b),
         (Err(_), Ok(b)) => Ok(b),
         (a, _) => a,
     }
@@ -249,7 +250,7 @@ fn surrogate_labels(rows: &Batch, first: &Candidate) -> Result<[Vec<f64>; VIEWS]
     let (n, k) = (rows.rows(), rows.k());
     let (layout, total) = (first.moments.layout(), first.moments.total());
     let surrogates =
-        Surrogates::new(&first.solution.whitening, &first.solution.main.mixture, layout, &total)?;
+        Surrogates::new(&first.solution.whitening, &first.solution.main.mixture, &layout.features, &total)?;
     let labels: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
         let mut evaluated = Evaluated::default();
         first.map.evaluate(v, n, rows.view(v), &mut evaluated);

@@ -1,56 +1,119 @@
-//! How far the estimate may be off, from the blocks alone.
+//! How far an estimate may be off, from the blocks alone.
 
-use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
-use crate::loss::Loss;
 use crate::moments::Moments;
-use crate::refinement::{Distance, Refit};
-use crate::risk::risk;
-use crate::solution::Problem;
-use crate::surrogate::Kind;
 use rayon::prelude::*;
+use serde::Serialize;
+use statrs::distribution::{ContinuousCDF, StudentsT};
 
-/// What each block adds to the error of the risk, under each kind of surrogate, by the jackknife: each block is
-/// left out in turn, the fit is repeated from where it ended, and the risk recomputed. The root of the sum of
-/// squares is the standard error; that of a weighted mean of estimates comes from the mean of their parts.
+/// What is between two numbers with the estimate's level of confidence.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The estimate and so many standard errors on either side.
+    pub(crate) fn around(estimate: f64, reach: f64, standard_error: f64) -> Self {
+        Self { low: estimate - reach * standard_error, high: estimate + reach * standard_error }
+    }
+
+    /// What of it is possible.
+    pub(crate) fn within(self, low: f64, high: f64) -> Self {
+        Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+    }
+}
+
+/// How many standard errors an interval reaches, where the standard error rests on so many blocks: a quantile of
+/// Student's distribution.
+pub(crate) fn reach(level: f64, blocks: usize) -> f64 {
+    let freedom = blocks.saturating_sub(1).max(1) as f64;
+    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + 0.5 * level))
+}
+
+/// What each block adds to the error of each of some quantities. The root of the sum of squares is a quantity's
+/// standard error; deviations of a sum of quantities are the sum of theirs.
+#[derive(Debug, Clone)]
+pub(crate) struct Deviations {
+    blocks: Vec<Vec<f64>>,
+}
+
+impl Deviations {
+    /// The mean of several, with these weights.
+    pub(crate) fn mean(all: &[(&Deviations, f64)]) -> Self {
+        let first = &all[0].0.blocks;
+        let blocks = first.iter().enumerate().map(|(b, block)| {
+            let sum = |i: usize| all.iter().map(|(of, weight)| weight * of.blocks[b][i]).sum::<f64>();
+            (0..block.len()).map(sum).collect()
+        });
+        Self { blocks: blocks.collect() }
+    }
+
+    /// Some of the quantities.
+    pub(crate) fn part(&self, from: usize, to: usize) -> Self {
+        Self { blocks: self.blocks.iter().map(|block| block[from..to].to_vec()).collect() }
+    }
+
+    /// The standard error of a linear function of the quantities; infinite where one is not a number.
+    pub(crate) fn standard_error(&self, of: impl Fn(&[f64]) -> f64) -> f64 {
+        let error = self.blocks.iter().map(|block| of(block).powi(2)).sum::<f64>().sqrt();
+        if error.is_nan() { f64::INFINITY } else { error }
+    }
+
+    /// The standard error of one quantity less a quantity of the same blocks.
+    pub(crate) fn of_difference(&self, other: &Deviations) -> f64 {
+        let squares = self.blocks.iter().zip(&other.blocks).map(|(a, b)| (a[0] - b[0]).powi(2));
+        let error = squares.sum::<f64>().sqrt();
+        if error.is_nan() { f64::INFINITY } else { error }
+    }
+
+    /// What each block says of some of the quantities, given what all say: independent of each other, with the mean of
+    /// all and the deviations' covariance.
+    pub(crate) fn values(&self, whole: &[f64], from: usize, to: usize) -> Vec<Vec<f64>> {
+        let scale = self.blocks.len() as f64;
+        let value = |block: &Vec<f64>| (from..to).map(|i| whole[i] + scale * block[i]).collect();
+        self.blocks.iter().map(value).collect()
+    }
+
+    /// How many blocks there are.
+    pub(crate) fn count(&self) -> usize {
+        self.blocks.len()
+    }
+}
+
+/// The jackknife: each block is left out in turn and the quantities are computed from the sums that are left.
 ///
 /// Blocks may differ in size, so the weighted jackknife is used (Busing, Meijer and van der Leeden 1999):
 /// with `h_b = n / n_b` and pseudo-values `h_b R - (h_b - 1) R_-b`, the variance is the mean over blocks of
 /// their squared deviations over `h_b - 1`.
 pub(crate) fn jackknife(
-    loss: &dyn Loss,
     moments: &Moments,
-    problem: &Problem<'_>,
-    distance: Distance,
-    whitening: &Whitening,
-    mixture: &Mixture,
-    whole: [f64; 2],
-) -> Result<[Vec<f64>; 2]> {
+    whole: &[f64],
+    without: impl Fn(&[f64]) -> Result<Vec<f64>> + Sync,
+) -> Result<Deviations> {
     let (layout, total) = (moments.layout(), moments.total());
     let n = layout.rows.of(&total)[0];
     let rows = |block: &[f64]| layout.rows.of(block)[0];
     let blocks: Vec<&Vec<f64>> = moments.blocks().iter().filter(|b| rows(b) > 0.0 && rows(b) < n).collect();
-    let fitted = Refit::new(&problem.objective(distance, &total), mixture);
-    let without: Vec<[f64; 2]> = blocks
+    let left_out: Vec<Vec<f64>> = blocks
         .par_iter()
         .map(|block| {
             let left: Vec<f64> = total.iter().zip(*block).map(|(total, block)| total - block).collect();
-            let refitted = fitted.to(&problem.objective(distance, &left));
-            let mut risks = [0.0; 2];
-            for (value, kind) in risks.iter_mut().zip(Kind::ALL) {
-                *value = risk(loss, kind, whitening, &refitted, layout, &left)?.value;
-            }
-            Ok(risks)
+            without(&left)
         })
         .collect::<Result<_>>()?;
     let g = blocks.len() as f64;
-    Ok(std::array::from_fn(|kind| {
-        let left = blocks.iter().zip(&without);
-        let centre = g * whole[kind] - left.clone().map(|(b, r)| (1.0 - rows(b) / n) * r[kind]).sum::<f64>();
-        left.map(|(block, risks)| {
+    let mut deviations = vec![vec![0.0; whole.len()]; blocks.len()];
+    for (i, whole) in whole.iter().enumerate() {
+        let left = || blocks.iter().zip(&left_out);
+        let centre = g * whole - left().map(|(b, left)| (1.0 - rows(b) / n) * left[i]).sum::<f64>();
+        for ((block, left), deviations) in left().zip(&mut deviations) {
             let h = n / rows(block);
-            (h * whole[kind] - (h - 1.0) * risks[kind] - centre) / ((h - 1.0) * g).sqrt()
-        })
-        .collect()
-    }))
+            deviations[i] = (h * whole - (h - 1.0) * left[i] - centre) / ((h - 1.0) * g).sqrt();
+        }
+    }
+    Ok(Deviations { blocks: deviations })
 }

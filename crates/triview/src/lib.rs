@@ -42,11 +42,13 @@
 
 pub mod composite;
 mod decomposition;
+pub mod diagnostics;
 pub mod error;
+mod estimate;
 pub mod estimator;
 pub mod features;
 mod fitting;
-mod interval;
+pub mod interval;
 pub mod learning;
 mod linalg;
 pub mod loss;

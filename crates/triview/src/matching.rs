@@ -1,7 +1,6 @@
 //! Who is who: the order of the latent classes (appendix A of the paper).
 
 use faer::Mat;
-use ordered_float::OrderedFloat;
 use pathfinding::matrix::Matrix;
 use pathfinding::prelude::kuhn_munkres;
 
@@ -10,6 +9,8 @@ use pathfinding::prelude::kuhn_munkres;
 pub(crate) struct Matching {
     /// For each named class, its latent one.
     pub(crate) order: Vec<usize>,
+    /// The second-best assignment, given the best: for each named class, the place in `order` of its latent one.
+    pub(crate) second: Vec<usize>,
     /// By how much the second-best assignment is worse: `gap(theta_0)` of section 4 of the paper.
     pub(crate) gap: f64,
 }
@@ -19,22 +20,80 @@ pub(crate) struct Matching {
 /// latent class `i` by name `j`, `X_ij = pi_i sum_v M_v[j, i]`.
 pub(crate) fn assign(weights: &Mat<f64>) -> Matching {
     let k = weights.nrows();
-    let cells = |at: (usize, usize)| weights[(at.1, at.0)];
-    let (best, order) = solve(k, cells);
-    let all = || (0..k).flat_map(|i| (0..k).map(move |j| (i, j)));
-    let (least, most) = all().fold((f64::INFINITY, f64::NEG_INFINITY), |(least, most), (i, j)| {
-        (least.min(weights[(i, j)]), most.max(weights[(i, j)]))
-    });
-    let forbidden = least - (k as f64) * (most - least) - 1.0;
+    let ranks = Ranks::new(weights);
+    let order = ranks.best(None);
+    let total = |order: &[usize]| order.iter().enumerate().map(|(j, &i)| weights[(i, j)]).sum::<f64>();
     let second = (0..k)
-        .map(|name| solve(k, |at| if at == (name, order[name]) { forbidden } else { cells(at) }).0)
-        .fold(f64::NEG_INFINITY, f64::max);
-    Matching { gap: best - second, order }
+        .map(|name| ranks.best(Some((name, order[name]))))
+        .max_by(|a, b| total(a).total_cmp(&total(b)))
+        .unwrap_or_else(|| order.clone());
+    let place = |latent: usize| order.iter().position(|&own| own == latent).unwrap_or(latent);
+    Matching {
+        gap: total(&order) - total(&second),
+        second: second.into_iter().map(place).collect(),
+        order,
+    }
 }
 
-/// The best total and, for each row, its column.
-fn solve(k: usize, weight: impl Fn((usize, usize)) -> f64) -> (f64, Vec<usize>) {
-    let matrix = Matrix::from_fn(k, k, |at| OrderedFloat(weight(at)));
-    let (_, order) = kuhn_munkres(&matrix);
-    (order.iter().enumerate().map(|(row, &column)| weight((row, column))).sum(), order)
+/// Weights as whole numbers. The assignment algorithm looks for differences that are exactly zero, which rounding
+/// keeps floating-point numbers from ever reaching.
+struct Ranks {
+    cells: Matrix<i64>,
+}
+
+/// The range of weights is spread over so many whole numbers; sums of thousands of them do not overflow.
+const SPREAD: f64 = (1_i64 << 48) as f64;
+
+impl Ranks {
+    /// One row a name, one column a latent class. What is not a finite number counts as the smallest that is.
+    fn new(weights: &Mat<f64>) -> Self {
+        let k = weights.nrows();
+        let finite = || (0..k * k).map(|cell| weights[(cell / k, cell % k)]).filter(|w| w.is_finite());
+        let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let scale = if most > least { SPREAD / (most - least) } else { 0.0 };
+        let rank = |weight: f64| if weight.is_finite() { ((weight - least) * scale).round() as i64 } else { 0 };
+        Self { cells: Matrix::from_fn(k, k, |(name, latent)| rank(weights[(latent, name)])) }
+    }
+
+    /// For each name its latent class in the best assignment, or in the best without this pair.
+    fn best(&self, without: Option<(usize, usize)>) -> Vec<usize> {
+        let mut cells = self.cells.clone();
+        if let Some(pair) = without {
+            cells[pair] = -(SPREAD as i64) * cells.rows as i64;
+        }
+        kuhn_munkres(&cells).1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_best_and_the_second_best_are_found() {
+        let weights = Mat::from_fn(3, 3, |i, j| [[0.1, 3.0, 0.2], [2.0, 1.9, 0.0], [0.0, 0.5, 1.0]][i][j]);
+        let matching = assign(&weights);
+        assert_eq!(matching.order, [1, 0, 2]);
+        // Second: latent 1 and 2 called 0 and 1, latent 0 called 2, or 0 -> 0 and 1 -> 1.
+        assert!((matching.gap - (6.0 - 3.0)).abs() < 1e-12, "{}", matching.gap);
+        assert_eq!(matching.second.len(), 3);
+    }
+
+    #[test]
+    fn enormous_and_broken_weights_end() {
+        let cells = [1e300, -3.7, f64::NAN, 1e-300, f64::NEG_INFINITY, 0.1, 0.3, 1e18, -1e299];
+        let matching = assign(&Mat::from_fn(3, 3, |i, j| cells[3 * i + j]));
+        let mut order = matching.order.clone();
+        order.sort_unstable();
+        assert_eq!(order, [0, 1, 2]);
+    }
+
+    #[test]
+    fn no_rounding_keeps_it_from_ending() {
+        for seed in 0..200_u64 {
+            let wave = |i: usize, j: usize| ((seed as f64 + 1.3 * i as f64) * (j as f64 + 0.7)).sin() / 3.0;
+            let matching = assign(&Mat::from_fn(10, 10, wave));
+            assert!(matching.gap >= 0.0, "{seed}: {}", matching.gap);
+        }
+    }
 }

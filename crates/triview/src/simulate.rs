@@ -51,7 +51,7 @@ impl Preset {
             Preset::Six => (6, 1.2),
             Preset::Ten => (10, 1.8),
         };
-        Setting { classes, separation, model_noise: 0.5, prior: None }
+        Setting { classes, separation, model_noise: 0.5, prior: None, shared: 0.0 }
     }
 }
 
@@ -84,6 +84,8 @@ pub struct Setting {
     pub model_noise: f64,
     /// Probability of each class; uniform where absent.
     pub prior: Option<Vec<f64>>,
+    /// The share of rows in which the second view has the first one's noise: there the two depend on each other.
+    pub shared: f64,
 }
 
 /// Class means, true and as the model has them: what rows are drawn from.
@@ -91,6 +93,7 @@ pub struct Setting {
 pub struct Population {
     schema: Schema,
     prior: Vec<f64>,
+    shared: f64,
     means: [Vec<Vec<f64>>; VIEWS],
     model: [Vec<Vec<f64>>; VIEWS],
 }
@@ -123,6 +126,9 @@ impl Population {
                 "one probability a class, summing to one, is needed",
             );
         }
+        if !(0.0..=1.0).contains(&setting.shared) {
+            return refuse("shared", setting.shared.to_string(), "a share of the rows, from 0 to 1, is needed");
+        }
         let mut rng = Pcg64::seed_from_u64(seed);
         let spread = setting.separation / 2f64.sqrt();
         let mut normal = |scale: f64| scale * Distribution::<f64>::sample(&StandardNormal, &mut rng);
@@ -138,7 +144,7 @@ impl Population {
         });
         let names = |n: usize, from: usize| (from..from + n).map(|i| i.to_string()).collect::<Vec<_>>();
         let views = ["a", "b", "c"].map(String::from).to_vec();
-        Ok(Self { schema: Schema::new(views, names(k, 0))?, prior, means, model })
+        Ok(Self { schema: Schema::new(views, names(k, 0))?, prior, shared: setting.shared, means, model })
     }
 
     /// Names of the views and classes.
@@ -156,12 +162,14 @@ impl Population {
         let k = self.prior.len();
         let labels: Vec<usize> = (0..rows).map(|_| draw_class(&self.prior, rng)).collect();
         let mut scores: [Vec<f64>; VIEWS] = std::array::from_fn(|_| vec![0.0; k * rows]);
-        let mut x = vec![0.0; k];
+        let mut noise = vec![0.0; k];
         for (row, &label) in labels.iter().enumerate() {
+            let shares = self.shared > 0.0 && rng.random::<f64>() < self.shared;
             for v in 0..VIEWS {
-                for (x, mean) in x.iter_mut().zip(&self.means[v][label]) {
-                    *x = mean + laplace(rng);
+                if !(shares && v == 1) {
+                    noise.iter_mut().for_each(|noise| *noise = laplace(rng));
                 }
+                let x: Vec<f64> = self.means[v][label].iter().zip(&noise).map(|(mean, n)| mean + n).collect();
                 for (i, m) in self.model[v].iter().enumerate() {
                     let dot: f64 = m.iter().zip(&x).map(|(m, x)| m * (x - 0.5 * m)).sum();
                     scores[v][i * rows + row] = dot;

@@ -3,12 +3,11 @@
 use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
 use crate::error::Result;
 use crate::features::FeatureMap;
-use crate::interval::jackknife;
+use crate::interval::{Deviations, jackknife};
 use crate::linalg::from_rows;
 use crate::loss::{self, Loss};
-use crate::matching::Matching;
 use crate::moments::{Layout, Moments, others};
-use crate::refinement::{Distance, Objective, Refined, refine, refine_near};
+use crate::refinement::{Distance, Objective, Refined, Refit, refine, refine_near};
 use crate::risk::{Risk, identify, risk};
 use crate::surrogate::Kind;
 use crate::views::VIEWS;
@@ -38,16 +37,70 @@ impl Start {
 pub(crate) struct Solution {
     pub(crate) whitening: Whitening,
     pub(crate) start: Start,
+    /// What the other start led to, where that is another optimum.
+    pub(crate) rival: Option<Rival>,
     /// The fit and surrogate with the largest weight.
     pub(crate) main: Answer,
     /// How much each answer should count by the standard errors seen here, [`Distance::Squares`] first, linear
     /// surrogates first: what a feature map that is fitted on these rows settles.
     pub(crate) blend: Vec<f64>,
-    /// The class prior, the risk and its standard error of the weighted mean of all answers.
+    /// The weighted mean of all answers: the class prior, the risk, and the lead of the best naming.
     pub(crate) prior: Vec<f64>,
     pub(crate) risk: Risk,
-    pub(crate) standard_error: f64,
+    pub(crate) gap: f64,
+    /// Of the [`Quantities`] of that mean.
+    pub(crate) deviations: Deviations,
     pub(crate) agreement: [Agreement; VIEWS],
+}
+
+impl Solution {
+    /// The standard error of the risk.
+    pub(crate) fn standard_error(&self) -> f64 {
+        self.deviations.standard_error(Quantities::risk)
+    }
+}
+
+/// Another optimum.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rival {
+    /// By how much its distance from the moments is larger.
+    pub(crate) excess: f64,
+    /// Its risk, by linear surrogates, less that of the optimum that was kept.
+    pub(crate) difference: f64,
+}
+
+/// The quantities that intervals are given for, as one row of numbers: the risk, the lead of the best naming, the
+/// prior, and view by view, row by row, the joint means `pi_j M_v[i, j]`.
+pub(crate) struct Quantities;
+
+impl Quantities {
+    fn of(loss: &dyn Loss, prior: &[f64], risk: &Risk, second: &[usize]) -> Vec<f64> {
+        let k = prior.len();
+        let gain = |name: usize, latent: usize| prior[latent] * loss.gain(&risk.conditional, name, latent);
+        let gap = (0..k).map(|j| gain(j, j) - gain(j, second[j])).sum();
+        let mut row = vec![risk.value, gap];
+        row.extend_from_slice(prior);
+        for conditional in &risk.conditional {
+            row.extend((0..k * k).map(|cell| prior[cell % k] * conditional[(cell / k, cell % k)]));
+        }
+        row
+    }
+
+    pub(crate) fn risk(row: &[f64]) -> f64 {
+        row[0]
+    }
+
+    pub(crate) fn gap(row: &[f64]) -> f64 {
+        row[1]
+    }
+
+    pub(crate) fn prior(row: &[f64], j: usize) -> f64 {
+        row[2 + j]
+    }
+
+    pub(crate) fn joint(row: &[f64], k: usize, v: usize, i: usize, j: usize) -> f64 {
+        row[2 + k + (v * k + i) * k + j]
+    }
 }
 
 /// What one distance and one kind of surrogate say.
@@ -57,23 +110,16 @@ pub(crate) struct Answer {
     pub(crate) refined: Refined,
     /// The fit, classes in order.
     pub(crate) mixture: Mixture,
-    pub(crate) matching: Matching,
     pub(crate) kind: Kind,
     risk: Risk,
-    /// What each block adds to the error; the root of their sum of squares is the standard error.
-    deviations: Vec<f64>,
+    gap: f64,
+    deviations: Deviations,
 }
 
 impl Answer {
     fn standard_error(&self) -> f64 {
-        norm(&self.deviations)
+        self.deviations.standard_error(Quantities::risk)
     }
-}
-
-/// The root of the sum of squares; what is not a number counts as infinite.
-fn norm(deviations: &[f64]) -> f64 {
-    let error = deviations.iter().map(|d| d * d).sum::<f64>().sqrt();
-    if error.is_nan() { f64::INFINITY } else { error }
 }
 
 /// How far the two views other than one agree in the weakest of the `k - 1` directions that classes need.
@@ -138,7 +184,7 @@ impl<'a> Problem<'a> {
 
     /// The distance of a mixture from the moments of these sums.
     pub(crate) fn objective(&self, distance: Distance, sums: &[f64]) -> Objective {
-        let whitened = self.whitening.apply(self.layout, sums);
+        let whitened = self.whitening.apply(&self.layout.features, sums);
         match (&self.posteriors, distance) {
             (Some(maps), Distance::KullbackLeibler) => {
                 let cells = whitened.mapped([&maps[0], &maps[1], &maps[2]]);
@@ -160,9 +206,7 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let loss = loss::by_name(&header.loss)?;
     let whitening = Whitening::fit(&header.schema, layout, &sums)?;
     let problem = Problem::new(moments, &whitening)?;
-    let (start, squares) = fit(&problem, &sums, seed)?;
-    let agreement =
-        Agreement::all(&whitening.apply(layout, &sums), header.schema.k(), layout.rows.of(&sums)[0])?;
+    let Fitted { start, best: squares, other } = fit(&problem, &sums, seed)?;
     let (named, _) = identify(loss, &whitening, &squares.mixture, layout, &sums)?;
     let mut answers = Vec::new();
     for distance in problem.distances() {
@@ -173,16 +217,18 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
                 refine_near(&objective, &positive(&problem, &named))
             }
         };
-        let (mixture, matching) = identify(loss, &whitening, &refined.mixture, layout, &sums)?;
-        let [linear, pair] = Kind::ALL.map(|kind| risk(loss, kind, &whitening, &mixture, layout, &sums));
-        let risks = [linear?, pair?];
-        let values = [risks[0].value, risks[1].value];
-        let deviations = jackknife(loss, moments, &problem, distance, &whitening, &mixture, values)?;
-        for ((kind, risk), deviations) in Kind::ALL.into_iter().zip(risks).zip(deviations) {
-            let (refined, mixture, matching) = (refined.clone(), mixture.clone(), matching.clone());
-            answers.push(Answer { distance, refined, mixture, matching, kind, risk, deviations });
-        }
+        answers.extend(answer(loss, moments, &problem, distance, &refined, &sums)?);
     }
+    let rival = match other {
+        Some(other) => {
+            let (mixture, _) = identify(loss, &whitening, &other.mixture, layout, &sums)?;
+            let theirs = risk(loss, Kind::Linear, &whitening, &mixture, layout, &sums)?.value;
+            let difference = theirs - answers[0].risk.value;
+            Some(Rival { excess: other.objective - squares.objective, difference })
+        }
+        None => None,
+    };
+
     let errors: Vec<f64> = answers.iter().map(Answer::standard_error).collect();
     let weights = match header.features.blend() {
         Some(blend) if blend.len() == answers.len() => blend.to_vec(),
@@ -191,45 +237,70 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
             (0..errors.len()).map(|i| f64::from(u8::from(i == best))).collect()
         }
     };
-    Ok(Solution::mean(loss, &answers, weights, whitening, start, agreement, layout, &sums))
+    let largest = (0..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best });
+    let used: Vec<(&Answer, f64)> =
+        answers.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
+    let mean = |value: &dyn Fn(&Answer) -> f64| used.iter().map(|(a, weight)| weight * value(a)).sum::<f64>();
+    let k = header.schema.k();
+    let prior: Vec<f64> = (0..k).map(|j| mean(&|a| a.mixture.prior[j])).collect();
+    // Joint means E[f_v 1(y = j)] are averaged, so that the risk is the mean of the risks.
+    let conditional = std::array::from_fn(|v| {
+        Mat::from_fn(k, k, |i, j| mean(&|a| a.mixture.prior[j] * a.risk.conditional[v][(i, j)]) / prior[j])
+    });
+    let deviations: Vec<(&Deviations, f64)> = used.iter().map(|(a, weight)| (&a.deviations, *weight)).collect();
+    Ok(Solution {
+        start,
+        rival,
+        risk: Risk::new(loss, &prior, conditional, layout, &sums),
+        prior,
+        gap: mean(&|a| a.gap),
+        deviations: Deviations::mean(&deviations),
+        agreement: Agreement::all(&whitening.apply(&layout.features, &sums), k, layout.rows.of(&sums)[0])?,
+        main: answers[largest].clone(),
+        blend: blend(&errors),
+        whitening,
+    })
 }
 
-impl Solution {
-    #[allow(clippy::too_many_arguments, reason = "each is a part of the result")]
-    fn mean(
-        loss: &dyn Loss,
-        answers: &[Answer],
-        weights: Vec<f64>,
-        whitening: Whitening,
-        start: Start,
-        agreement: [Agreement; VIEWS],
-        layout: &Layout,
-        sums: &[f64],
-    ) -> Self {
-        let k = answers[0].mixture.prior.len();
-        let used = || answers.iter().zip(&weights).filter(|(_, weight)| **weight > 0.0);
-        let sum = |value: &dyn Fn(&Answer) -> f64| used().map(|(a, w)| w * value(a)).sum::<f64>();
-        let prior: Vec<f64> = (0..k).map(|j| sum(&|a| a.mixture.prior[j])).collect();
-        // Joint means E[f_v 1(y = j)] are averaged, so that the risk is the mean of the risks.
-        let conditional = std::array::from_fn(|v| {
-            Mat::from_fn(k, k, |i, j| sum(&|a| a.mixture.prior[j] * a.risk.conditional[v][(i, j)]) / prior[j])
-        });
-        let mean_offset = layout.loss.of(sums)[0] / layout.rows.of(sums)[0];
-        let value = loss.risk(mean_offset, &prior, &conditional);
-        let blocks = answers[0].deviations.len();
-        let deviations: Vec<f64> = (0..blocks).map(|b| sum(&|a| a.deviations[b])).collect();
-        let largest = (0..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best });
-        Solution {
-            whitening,
-            start,
-            main: answers[largest].clone(),
-            prior,
-            risk: Risk { value, conditional },
-            standard_error: norm(&deviations),
-            agreement,
-            blend: blend(&answers.iter().map(Answer::standard_error).collect::<Vec<_>>()),
-        }
-    }
+/// What both kinds of surrogate say of one fit, with their deviations from one jackknife: each block is left out in
+/// turn, and the fit is repeated from where it ended.
+fn answer(
+    loss: &dyn Loss,
+    moments: &Moments,
+    problem: &Problem<'_>,
+    distance: Distance,
+    refined: &Refined,
+    sums: &[f64],
+) -> Result<[Answer; 2]> {
+    let (layout, whitening) = (problem.layout, problem.whitening);
+    let (mixture, matching) = identify(loss, whitening, &refined.mixture, layout, sums)?;
+    let read = |mixture: &Mixture, sums: &[f64]| -> Result<([Risk; 2], Vec<f64>)> {
+        let of = |kind| risk(loss, kind, whitening, mixture, layout, sums);
+        let risks = [of(Kind::Linear)?, of(Kind::Pair)?];
+        let row = risks.iter().flat_map(|r| Quantities::of(loss, &mixture.prior, r, &matching.second)).collect();
+        Ok((risks, row))
+    };
+    let (risks, whole) = read(&mixture, sums)?;
+    let fitted = Refit::new(&problem.objective(distance, sums), &mixture);
+    let deviations =
+        jackknife(moments, &whole, |left| Ok(read(&fitted.to(&problem.objective(distance, left)), left)?.1))?;
+    let half = whole.len() / 2;
+    let mut kind = 0;
+    Ok(risks.map(|risk| {
+        let from = kind * half;
+        let row = &whole[from..from + half];
+        let answer = Answer {
+            distance,
+            refined: refined.clone(),
+            mixture: mixture.clone(),
+            kind: Kind::ALL[kind],
+            gap: Quantities::gap(row),
+            risk,
+            deviations: deviations.part(from, from + half),
+        };
+        kind += 1;
+        answer
+    }))
 }
 
 /// Weights that fall with the eighth power of the standard error: an answer with twice the error of the best
@@ -248,7 +319,7 @@ pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = loss::by_name(&header.loss)?;
     let whitening = Whitening::fit(&header.schema, layout, &sums)?;
-    let Some(mixture) = power_method(&whitening.apply(layout, &sums), header.schema.k(), seed)? else {
+    let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.schema.k(), seed)? else {
         return Ok(None);
     };
     let (mixture, _) = identify(loss, &whitening, &mixture, layout, &sums)?;
@@ -270,23 +341,30 @@ fn positive(problem: &Problem<'_>, mixture: &Mixture) -> Mixture {
     Mixture { prior: mixture.prior.iter().map(|p| p.max(1e-4)).collect(), means }
 }
 
-/// The better of the refinements from the two starts.
-fn fit(problem: &Problem<'_>, sums: &[f64], seed: u64) -> Result<(Start, Refined)> {
-    let (whitening, layout) = (problem.whitening, problem.layout);
+/// The refinements from the two starts.
+struct Fitted {
+    start: Start,
+    best: Refined,
+    /// The other start's, where it is another optimum.
+    other: Option<Refined>,
+}
+
+/// Refines both starts.
+fn fit(problem: &Problem<'_>, sums: &[f64], seed: u64) -> Result<Fitted> {
+    let (whitening, family) = (problem.whitening, &problem.layout.features);
     let objective = problem.objective(Distance::Squares, sums);
-    let own = refine(&objective, &posterior_start(whitening, layout, sums));
-    match power_method(&whitening.apply(layout, sums), problem.k, seed)? {
-        None => Ok((Start::Posterior, own)),
-        Some(start) => {
-            let tensor = refine(&objective, &start);
-            // Both starts mostly end in the same minimum; which of the two is named must not hang on rounding.
-            if tensor.objective <= own.objective * (1.0 + 1e-9) {
-                Ok((Start::Tensor, tensor))
-            } else {
-                Ok((Start::Posterior, own))
-            }
-        }
-    }
+    let own = refine(&objective, &posterior_start(whitening, problem.layout, sums));
+    let Some(start) = power_method(&whitening.apply(family, sums), problem.k, seed)? else {
+        return Ok(Fitted { start: Start::Posterior, best: own, other: None });
+    };
+    let tensor = refine(&objective, &start);
+    // Both starts mostly end in the same minimum; which of the two is named must not hang on rounding.
+    let same = (tensor.objective - own.objective).abs() <= 1e-9 * own.objective;
+    Ok(match (same, tensor.objective < own.objective) {
+        (true, _) => Fitted { start: Start::Tensor, best: tensor, other: None },
+        (false, true) => Fitted { start: Start::Tensor, best: tensor, other: Some(own) },
+        (false, false) => Fitted { start: Start::Posterior, best: own, other: Some(tensor) },
+    })
 }
 
 /// The class means under the posterior `p(y | x)` of the feature map.

@@ -6,7 +6,7 @@
 use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
 use crate::linalg::{from_rows, pseudo_inverse};
-use crate::moments::{Layout, others};
+use crate::moments::{Family, Layout, Part, others};
 use crate::views::VIEWS;
 use faer::Mat;
 use faer::linalg::solvers::Solve;
@@ -42,6 +42,8 @@ impl Kind {
 pub(crate) struct Surrogates {
     /// `w_v = S_v u_v`.
     pub(crate) maps: [Mat<f64>; VIEWS],
+    /// Rows of the sums that they were made from.
+    rows: f64,
     /// Precision of each view's label, `1 / (E|w|^2 - 1)`: both views share `e_y`, only the excess is noise.
     pub(crate) precision: [f64; VIEWS],
 }
@@ -51,10 +53,11 @@ impl Surrogates {
     pub(crate) fn new(
         whitening: &Whitening,
         mixture: &Mixture,
-        layout: &Layout,
+        family: &Family,
         sums: &[f64],
     ) -> Result<Self> {
-        let n = layout.rows.of(sums)[0];
+        // The first cell of a third moment is the sum of ones.
+        let n = family.tensor.of(sums)[0];
         let k = mixture.prior.len();
         let mut maps = Vec::with_capacity(VIEWS);
         let mut precision = [0.0; VIEWS];
@@ -70,7 +73,7 @@ impl Surrogates {
                     map[(j, c)] += missing;
                 }
             }
-            let gram = from_rows(layout.gram[v].of(sums), map.ncols(), map.ncols());
+            let gram = from_rows(family.gram[v].of(sums), map.ncols(), map.ncols());
             let product = &map * gram;
             let squared: f64 =
                 (0..k).map(|j| (0..map.ncols()).map(|c| product[(j, c)] * map[(j, c)]).sum::<f64>()).sum();
@@ -79,7 +82,7 @@ impl Surrogates {
         }
         let maps =
             maps.try_into().map_err(|_| crate::Error::Internal("three views make three surrogates"))?;
-        Ok(Self { maps, precision })
+        Ok(Self { maps, precision, rows: n })
     }
 
     /// The weights of the two views other than `v` in `W_-v`.
@@ -88,46 +91,51 @@ impl Surrogates {
         [a / (a + b), b / (a + b)]
     }
 
-    /// The conditional risk matrices `M_v = E[f_v W_-v^T] diag(1 / pi)` (eq. 2).
-    pub(crate) fn conditional_risk(
+    /// `E[g_v W_-v^T] diag(1 / pi)`, the class means of some function `g_v` of view `v`, from the sums of `g_v (x) u_a`
+    /// for the two other views `a`. Of the loss terms they are the conditional risk (eq. 2).
+    pub(crate) fn class_means(
         &self,
-        kind: Kind,
+        v: usize,
         prior: &[f64],
-        layout: &Layout,
+        cross: &[Part; 2],
         sums: &[f64],
-    ) -> [Mat<f64>; VIEWS] {
-        let n = layout.rows.of(sums)[0];
+    ) -> Mat<f64> {
+        let rows = cross[0].shape[0];
+        let mut product = Mat::zeros(rows, prior.len());
+        for ((part, a), weight) in cross.iter().zip(others(v)).zip(self.weights(v)) {
+            let cross = from_rows(part.of(sums), rows, part.shape[1]);
+            product += cross * self.maps[a].transpose() * faer::Scale(weight / self.rows);
+        }
+        divide_columns(&mut product, prior);
+        product
+    }
+
+    /// The conditional risk by the pair surrogate, for each view.
+    pub(crate) fn pair_risk(&self, prior: &[f64], layout: &Layout, sums: &[f64]) -> [Mat<f64>; VIEWS] {
         let k = prior.len();
         std::array::from_fn(|v| {
-            let mut product = match kind {
-                Kind::Linear => {
-                    let mut product = Mat::zeros(k, k);
-                    for ((part, a), weight) in layout.cross[v].iter().zip(others(v)).zip(self.weights(v)) {
-                        let cross = from_rows(part.of(sums), k, part.shape[1]);
-                        product += cross * self.maps[a].transpose() * faer::Scale(weight / n);
-                    }
-                    product
-                }
-                Kind::Pair => {
-                    let features = &layout.pair_features[v];
-                    let posterior = from_rows(features.of(sums), k, features.shape[1]);
-                    let mut calibration = posterior * self.maps[v].transpose();
-                    for j in 0..k {
-                        let sum: f64 = (0..k).map(|i| calibration[(i, j)]).sum();
-                        for i in 0..k {
-                            calibration[(i, j)] /= sum;
-                        }
-                    }
-                    let terms = from_rows(layout.pair_terms[v].of(sums), k, k);
-                    (calibration.partial_piv_lu().solve(&terms) * faer::Scale(1.0 / n)).transpose().to_owned()
-                }
-            };
+            let features = &layout.pair_features[v];
+            let posterior = from_rows(features.of(sums), k, features.shape[1]);
+            let mut calibration = posterior * self.maps[v].transpose();
             for j in 0..k {
+                let sum: f64 = (0..k).map(|i| calibration[(i, j)]).sum();
                 for i in 0..k {
-                    product[(i, j)] /= prior[j];
+                    calibration[(i, j)] /= sum;
                 }
             }
+            let terms = from_rows(layout.pair_terms[v].of(sums), k, k);
+            let solved = calibration.partial_piv_lu().solve(&terms) * faer::Scale(1.0 / self.rows);
+            let mut product = solved.transpose().to_owned();
+            divide_columns(&mut product, prior);
             product
         })
+    }
+}
+
+fn divide_columns(matrix: &mut Mat<f64>, by: &[f64]) {
+    for (j, by) in by.iter().enumerate() {
+        for i in 0..matrix.nrows() {
+            matrix[(i, j)] /= by;
+        }
     }
 }

@@ -12,8 +12,9 @@ use anyhow::{Context, Result};
 use indicatif::HumanCount;
 use rayon::prelude::*;
 use serde::Serialize;
-use triview::composite::{Composites, Images};
-use triview::estimator::{Estimator, Params, Status};
+use triview::composite::{Composites, Images, Recipe};
+use triview::estimator::{Estimator, Params};
+use triview::interval::Interval;
 use triview::learning::{LogisticModel, LogisticParams, log_loss, predictive_entropy};
 use triview::views::{InMemory, Schema};
 
@@ -35,8 +36,10 @@ struct Step {
     standard_error: f64,
     validation_risk: f64,
     predictive_entropy: f64,
-    status: Status,
+    interval: Interval,
+    independence_p_value: Option<f64>,
     alarms: Vec<String>,
+    trusted: bool,
 }
 
 /// The object of `--json`.
@@ -55,7 +58,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Answer> {
     progress.spin("training on digits, then estimating on shifted ones");
     let images = digits::images()?;
     let (seen, unseen) = images.split(images.len() / 2)?;
-    let training = Composites::draw(&seen, ROWS, 0.0, false, global.seed)?;
+    let training = Composites::draw(&seen, &Recipe::new(ROWS), global.seed)?;
     let model = LogisticParams::default().step(STEP).seed(global.seed).check()?.train(&training);
     let estimator = Params::new().seed(global.seed).check()?;
     let steps = shift(&model, &unseen, &estimator, global.seed)?;
@@ -67,7 +70,7 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Answer> {
     } else {
         text(&steps, training.rows(), &svg)
     };
-    Ok(Answer::new(text).trusted(steps.iter().all(|step| step.status == Status::Converged)))
+    Ok(Answer::new(text).trusted(steps.iter().all(|step| step.trusted)))
 }
 
 /// Measures and estimates at every distortion. The images at all of them are the same, and the model has seen none.
@@ -76,12 +79,12 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
     let views = ["first", "second", "third"].map(str::to_owned).to_vec();
     let schema = Schema::new(views, classes)?;
     // Other rows than those of the steps: what would have been set aside for validation before the shift.
-    let held_out = Composites::draw(images, ROWS, 0.0, false, seed.wrapping_add(1))?;
+    let held_out = Composites::draw(images, &Recipe::new(ROWS), seed.wrapping_add(1))?;
     let validation_risk = log_loss(&model.scores(&held_out)?, held_out.labels()).value;
     (0..=STRONGEST)
         .into_par_iter()
         .map(|distortion| {
-            let rows = Composites::draw(images, ROWS, f64::from(distortion), false, seed.wrapping_add(2))?;
+            let rows = Composites::draw(images, &Recipe::new(ROWS).distortion(f64::from(distortion)), seed.wrapping_add(2))?;
             let scores = model.scores(&rows)?;
             let truth = log_loss(&scores, rows.labels());
             let entropy = predictive_entropy(&scores);
@@ -96,8 +99,10 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
                 standard_error: estimate.standard_error,
                 validation_risk,
                 predictive_entropy: entropy.value,
-                status: estimate.fit.status,
-                alarms: estimate.alarms,
+                interval: estimate.interval,
+                independence_p_value: estimate.independence.p_value,
+                trusted: estimate.trusted(),
+                alarms: estimate.alarms.into_iter().map(|alarm| alarm.message).collect(),
             })
         })
         .collect()
@@ -134,7 +139,7 @@ fn text(steps: &[Step], trained: usize, svg: &str) -> String {
             with_error(step.estimate, step.standard_error),
             plain(step.validation_risk),
             plain(step.predictive_entropy),
-            if step.status != Status::Converged { "not to be trusted".to_owned() } else { String::new() },
+            if !step.trusted { "not to be trusted".to_owned() } else { String::new() },
         ]
     }));
     let mut align = vec![Align::Right; 5];
@@ -152,7 +157,7 @@ fn text(steps: &[Step], trained: usize, svg: &str) -> String {
         ),
         aligned(&align, rows),
     ];
-    if let Some(last) = steps.iter().rev().find(|step| step.status == Status::Converged) {
+    if let Some(last) = steps.iter().rev().find(|step| step.trusted) {
         let moral = format!(
             "Look at a = {}: the true risk is {}; the estimate, without a label, is {}. The validation risk still \
              says {} and the model's own entropy {}.",

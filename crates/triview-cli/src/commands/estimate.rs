@@ -8,7 +8,6 @@ use crate::output;
 use crate::printer;
 use crate::progress::Progress;
 use anyhow::Result;
-use triview::estimator::Status;
 use triview_table::state;
 
 /// Estimates from tables or states; saves the second pass's feature map where asked.
@@ -39,5 +38,5 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     } else {
         printer::estimate(&estimate)
     };
-    Ok(Answer::new(text).trusted(estimate.fit.status == Status::Converged))
+    Ok(Answer::new(text).trusted(estimate.trusted()))
 }

@@ -27,6 +27,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let preset = args.preset.unwrap_or(DEFAULT);
     let mut setting = preset.setting();
     setting.classes = args.classes.map_or(setting.classes, usize::from);
+    setting.shared = args.shared;
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
     output::check(&args.output, &[])?;
     output::check(&truth_path, std::slice::from_ref(&args.output))?;
@@ -89,6 +90,7 @@ struct SettingObject<'a> {
     separation: f64,
     model_noise: f64,
     class_prior: &'a [f64],
+    shared: f64,
     seed: u64,
 }
 
@@ -117,6 +119,7 @@ fn truth_text(
             separation: setting.separation,
             model_noise: setting.model_noise,
             class_prior: population.prior(),
+            shared: setting.shared,
             seed,
         },
     })

@@ -1,9 +1,11 @@
 //! The text of an estimate.
 
-use super::number::{column, plain, with_error};
+use super::number::{column, plain, to_digits_of, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use indicatif::HumanCount;
+use triview::diagnostics::{Dependence, Independence, Verdict};
 use triview::estimator::{Estimate, Status};
+use triview::interval::Interval;
 
 /// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
 const ALL_CLASSES: usize = 20;
@@ -11,6 +13,8 @@ const ALL_CLASSES: usize = 20;
 const LARGEST: usize = 10;
 /// So many of the rarest classes are shown where not all are.
 const SMALLEST: usize = 5;
+/// So many lines of dependences within a class are shown.
+const SHOWN_DEPENDENCES: usize = 12;
 /// Room for the name of a class.
 const CLASS_WIDTH: usize = 16;
 /// Room for the name of a view above a column of numbers.
@@ -19,12 +23,7 @@ const VIEW_WIDTH: usize = 9;
 /// The whole answer: warnings, the risk, what it is the risk of, and how well it could be known.
 pub(crate) fn estimate(estimate: &Estimate) -> String {
     let mut parts = warnings(estimate);
-    let risk = with_error(estimate.risk, estimate.standard_error);
-    parts.push(format!(
-        "risk  {risk}  ({} loss, ± one standard error from {} blocks)",
-        name(&estimate.loss, 20),
-        estimate.blocks
-    ));
+    parts.push(headline(estimate));
     parts.push(facts(&[
         ("rows", HumanCount(estimate.rows).to_string()),
         ("views", names(&estimate.views, WIDTH - 12)),
@@ -36,17 +35,110 @@ pub(crate) fn estimate(estimate: &Estimate) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// What keeps the answer from being trusted, if anything does.
-fn warnings(estimate: &Estimate) -> Vec<String> {
-    let mut lines = Vec::new();
-    match estimate.fit.status {
-        Status::Degenerate => lines.push("NOT TO BE TRUSTED: the fit is degenerate".to_owned()),
-        Status::IterationLimit => lines.push("caution: the fit stopped before it converged".to_owned()),
-        _ if !estimate.alarms.is_empty() => lines.push("caution:".to_owned()),
-        _ => return lines,
+/// The assumption test and the conditioning alone.
+pub(crate) fn diagnosis(estimate: &Estimate) -> String {
+    let mut parts = warnings(estimate);
+    parts.push(independence(&estimate.independence));
+    if !estimate.independence.dependences.is_empty() {
+        parts.push(dependences(estimate));
     }
-    lines.extend(estimate.alarms.iter().map(|alarm| wrapped(&format!("- {alarm}"), WIDTH, 2)));
-    vec![lines.join("\n")]
+    parts.push(conditioning(estimate));
+    parts.join("\n\n") + "\n"
+}
+
+/// The risk, its interval and its test.
+fn headline(estimate: &Estimate) -> String {
+    facts(&[
+        (
+            "risk",
+            format!(
+                "{}  ({} loss, ± one standard error from {} blocks)",
+                with_error(estimate.risk, estimate.standard_error),
+                name(&estimate.loss, 20),
+                estimate.blocks
+            ),
+        ),
+        (
+            "interval",
+            format!("{}  ({} of the population's risk)", range(estimate.interval), percent(estimate.level)),
+        ),
+        ("assumption", verdict(&estimate.independence)),
+    ])
+}
+
+/// What keeps the answer from being trusted, if anything does, and what to do about it; what could not be tested.
+fn warnings(estimate: &Estimate) -> Vec<String> {
+    let mut parts = Vec::new();
+    if !estimate.trusted() {
+        let mut lines = vec!["NOT TO BE TRUSTED".to_owned()];
+        for alarm in &estimate.alarms {
+            lines.push(wrapped(&format!("- {alarm}"), WIDTH, 2));
+            lines.push(wrapped(&format!("  {}", alarm.remedy), WIDTH, 2));
+        }
+        parts.push(lines.join("\n"));
+    }
+    if let Some(reason) = &estimate.independence.reason {
+        parts.push(wrapped(&format!("UNTESTED: whether the views are independent given the class: {reason}"), WIDTH, 2));
+    }
+    parts
+}
+
+/// The test in a line.
+fn verdict(independence: &Independence) -> String {
+    match (independence.verdict, independence.p_value) {
+        (Verdict::Untestable, _) | (_, None) => "independence of the views given the class cannot be tested".to_owned(),
+        (Verdict::Pass, Some(p)) => format!("no dependence of the views given the class was seen (p = {p:.3})"),
+        (Verdict::Fail, Some(p)) => format!("the views depend on each other given the class (p = {p:.3})"),
+    }
+}
+
+/// The test in full.
+fn independence(independence: &Independence) -> String {
+    let mut lines = vec![("assumption", verdict(independence))];
+    if let Some(statistic) = independence.statistic {
+        lines.push(("statistic", format!("{} (squared misfit, zero on average if independent)", plain(statistic))));
+        lines.push(("freedom", format!("{} moments to test with", HumanCount(independence.degrees_of_freedom as u64))));
+    }
+    facts(&lines)
+}
+
+/// Which views depend on each other, within which class, how strongly: each pair on the whole, then the strongest.
+fn dependences(estimate: &Estimate) -> String {
+    let all = &estimate.independence.dependences;
+    let mut shown: Vec<&Dependence> = all.iter().filter(|line| line.class.is_none()).collect();
+    let mut within: Vec<&Dependence> = all.iter().filter(|line| line.class.is_some()).collect();
+    within.sort_by(|a, b| a.p_value.total_cmp(&b.p_value).then(b.correlation.total_cmp(&a.correlation)));
+    let left_out = within.len().saturating_sub(SHOWN_DEPENDENCES);
+    shown.extend(within.into_iter().take(SHOWN_DEPENDENCES));
+    let header = ["views", "", "within class", "correlation", "p"].map(str::to_owned).to_vec();
+    let mut rows = vec![header];
+    rows.extend(shown.iter().map(|line| {
+        let [a, b] = line.views.map(|v| name(&estimate.views[v], CLASS_WIDTH));
+        let class = line.class.map_or("all".to_owned(), |class| name(&estimate.classes[class], CLASS_WIDTH));
+        vec![a, b, class, format!("{:.3}", line.correlation), format!("{:.3}", line.p_value)]
+    }));
+    let align = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
+    let mut text = "correlation of two views within a class: each pair, then the classes with the smallest p\n\n".to_owned();
+    text += &aligned(&align, rows);
+    if left_out > 0 {
+        text += &format!("\n\n{left_out} more lines left out here; --json has them all");
+    }
+    text
+}
+
+/// An interval with as many digits as its width is worth.
+pub(crate) fn range(interval: Interval) -> String {
+    let half = 0.5 * (interval.high - interval.low);
+    if !half.is_finite() {
+        return "unknown".to_owned();
+    }
+    let [low, high] = [interval.low, interval.high].map(|end| to_digits_of(end, half));
+    format!("{low} to {high}")
+}
+
+/// A level of confidence as people say it.
+pub(crate) fn percent(level: f64) -> String {
+    format!("{}%", plain(100.0 * level).trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// What each view says of the true class, class by class.
@@ -67,6 +159,10 @@ fn classes(estimate: &Estimate) -> String {
     let numbers = |of: &dyn Fn(usize) -> f64| column(&shown.iter().map(|&j| of(j)).collect::<Vec<_>>());
     let mut cells: Vec<Vec<String>> = vec![shown.iter().map(class).collect()];
     cells.push(numbers(&|j| estimate.class_prior[j]));
+    cells.push(numbers(&|j| {
+        let Interval { low, high } = estimate.class_prior_interval[j];
+        0.5 * (high - low)
+    }));
     for view in 0..views {
         cells.push(numbers(&|j| estimate.conditional_risk[view][j][j]));
     }
@@ -76,12 +172,12 @@ fn classes(estimate: &Estimate) -> String {
         shown.iter().zip(&rivals).map(|(&j, &rival)| total(j, j) - total(rival, j)).collect();
     cells.push(column(&leads));
 
-    let mut header = vec!["class".to_owned(), "prior".to_owned()];
+    let mut header = vec!["class".to_owned(), "prior".to_owned(), format!("± ({})", percent(estimate.level))];
     header.extend(estimate.views.iter().map(|view| name(view, VIEW_WIDTH)));
     header.extend(["sum", "nearest rival", "lead"].map(str::to_owned));
     let mut align = vec![Align::Right; header.len()];
     align[0] = Align::Left;
-    align[views + 3] = Align::Left;
+    align[views + 4] = Align::Left;
     let mut rows = vec![header];
     rows.extend((0..shown.len()).map(|row| cells.iter().map(|column| column[row].clone()).collect()));
     if shown.len() < k {
@@ -125,9 +221,19 @@ fn conditioning(estimate: &Estimate) -> String {
     let rest = facts(&[
         ("smallest prior", plain(conditioning.smallest_prior) + &rarest),
         ("tau", plain(conditioning.tau)),
-        ("matching gap", plain(estimate.matching_gap)),
+        ("rows needed", format!("{} to tell all classes apart", rows_needed(conditioning.rows_needed))),
+        ("matching gap", format!("{}, {}", plain(estimate.matching_gap), range(estimate.matching_gap_interval))),
     ]);
     format!("{}\n{rest}", aligned(&align, [header, values]))
+}
+
+/// A number of rows to two digits: it is no more than a rule of thumb.
+fn rows_needed(rows: f64) -> String {
+    if rows.is_nan() || rows >= 1e12 {
+        return "more than there could be".to_owned();
+    }
+    let digit = 10f64.powf((rows.max(10.0).log10().floor() - 1.0).max(0.0));
+    format!("about {}", HumanCount(((rows / digit).ceil() * digit) as u64))
 }
 
 /// How the moments were solved.
@@ -150,8 +256,26 @@ fn fit(estimate: &Estimate) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use triview::estimator::{Conditioning, Fit};
+    use triview::diagnostics::{Alarm, Conditioning};
+    use triview::estimator::Fit;
     use unicode_width::UnicodeWidthStr;
+
+    fn around(value: f64) -> Interval {
+        Interval { low: value - 0.0123, high: value + 0.0123 }
+    }
+
+    fn dependence(line: usize) -> Dependence {
+        Dependence {
+            views: [0, 1],
+            class: line.checked_sub(1),
+            correlation: 0.02 * line as f64,
+            p_value: 1.0 / (2.0 + line as f64),
+        }
+    }
+
+    fn alarm(message: &str) -> Alarm {
+        Alarm { message: message.into(), remedy: "do something about it" }
+    }
 
     /// An answer for `k` classes whose numbers are easy to recognise.
     pub(crate) fn estimate(k: usize) -> Estimate {
@@ -166,14 +290,19 @@ pub(crate) mod tests {
         Estimate {
             risk: 0.171_234,
             standard_error: 0.006_14,
+            interval: around(0.171_234),
+            level: 0.95,
             loss: "log".into(),
             rows: 10_000,
             blocks: 64,
             views: ["image", "text", "audio"].map(str::to_owned).to_vec(),
             classes: (0..k).map(|class| format!("class {class}")).collect(),
             class_prior: prior.iter().map(|p| p / sum).collect(),
+            class_prior_interval: prior.iter().map(|p| around(p / sum)).collect(),
             conditional_risk: (0..3).map(matrix).collect(),
+            conditional_risk_interval: vec![vec![vec![around(-1.0); k]; k]; 3],
             matching_gap: 1.934_5,
+            matching_gap_interval: around(1.934_5),
             fit: Fit {
                 status: Status::Converged,
                 start: "tensor",
@@ -187,6 +316,15 @@ pub(crate) mod tests {
                 smallest_singular_value: vec![0.912, 0.881, 0.795],
                 smallest_prior: prior[k - 1] / sum,
                 tau: 31.25,
+                rows_needed: 1_234.5,
+            },
+            independence: Independence {
+                verdict: Verdict::Pass,
+                statistic: Some(0.000_31),
+                p_value: Some(0.283),
+                degrees_of_freedom: 12,
+                reason: None,
+                dependences: (0..=k).map(dependence).collect(),
             },
             alarms: Vec::new(),
         }
@@ -207,13 +345,17 @@ pub(crate) mod tests {
         let mut degenerate = estimate(2);
         degenerate.fit.status = Status::Degenerate;
         degenerate.alarms =
-            vec!["class `class 1` has no rows".into(), "risk below the smallest possible loss".into()];
+            vec![alarm("class `class 1` has no rows"), alarm("risk below the smallest possible loss")];
         insta::assert_snapshot!(super::estimate(&degenerate));
-        let mut caution = estimate(2);
-        caution.fit.status = Status::IterationLimit;
-        assert!(
-            super::estimate(&caution).starts_with("caution: the fit stopped before it converged\n\nrisk")
-        );
+        let mut untested = estimate(2);
+        untested.independence.verdict = Verdict::Untestable;
+        untested.independence.reason = Some("there is too little to test with".into());
+        assert!(super::estimate(&untested).starts_with("UNTESTED"), "{}", super::estimate(&untested));
+    }
+
+    #[test]
+    fn a_diagnosis_names_the_views_and_classes() {
+        insta::assert_snapshot!(diagnosis(&estimate(14)));
     }
 
     #[test]
@@ -227,8 +369,9 @@ pub(crate) mod tests {
             wild.conditioning.tau = 1e300;
             wild.rows = u64::MAX;
             wild.risk = -1e15;
-            wild.alarms = vec![format!("class `{}` has no rows", "級".repeat(200))];
-            let text = super::estimate(&wild);
+            wild.alarms = vec![alarm(&format!("class `{}` has no rows", "級".repeat(200)))];
+            wild.interval = Interval { low: -1e15, high: 1e16 };
+            let text = super::estimate(&wild) + &diagnosis(&wild);
             for line in text.lines() {
                 assert!(line.width() <= WIDTH, "{} columns: {line}", line.width());
             }

@@ -4,7 +4,7 @@ mod estimate;
 mod number;
 mod table;
 
-pub(crate) use estimate::estimate;
+pub(crate) use estimate::{diagnosis, estimate, percent, range};
 #[cfg(test)]
 pub(crate) use estimate::tests::estimate as example;
 pub(crate) use number::{plain, with_error};

@@ -3,7 +3,7 @@
 use super::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::{RANK_TOLERANCE, pseudo_inverse, symmetric_eigen};
-use crate::moments::{Layout, others};
+use crate::moments::{Family, Layout, others};
 use crate::views::{Schema, VIEWS};
 use faer::{Mat, MatRef};
 
@@ -35,9 +35,8 @@ impl Whitening {
     /// [`Error::ConstantView`], [`Error::RankDeficientView`] and [`Error::IdenticalViews`]: what no fit could
     /// mend.
     pub(crate) fn fit(schema: &Schema, layout: &Layout, sums: &[f64]) -> Result<Self> {
-        let mut maps = Vec::with_capacity(VIEWS);
-        for v in 0..VIEWS {
-            let map = whiten(layout.gram[v].of(sums), layout.gram[v].shape[0])?;
+        let whitening = Self::of(&layout.features, sums)?;
+        for (v, map) in whitening.maps.iter().enumerate() {
             let rank = map.nrows() - 1;
             if rank == 0 {
                 return Err(Error::ConstantView { view: schema.views()[v].clone() });
@@ -49,20 +48,23 @@ impl Whitening {
                     k: schema.k(),
                 });
             }
-            maps.push(map);
         }
-        let maps = maps.try_into().map_err(|_| Error::Internal("three views make three whitenings"))?;
-        let whitening = Self { maps };
         whitening.refuse_copies(schema, layout, sums)?;
         Ok(whitening)
     }
 
+    /// From the sums over all rows, whatever the rank.
+    pub(crate) fn of(family: &Family, sums: &[f64]) -> Result<Self> {
+        let view = |v: usize| whiten(family.gram[v].of(sums), family.gram[v].shape[0]);
+        Ok(Self { maps: [view(0)?, view(1)?, view(2)?] })
+    }
+
     /// The moments of these sums, in whitened coordinates.
-    pub(crate) fn apply(&self, layout: &Layout, sums: &[f64]) -> Whitened {
-        let n = layout.rows.of(sums)[0];
-        let q = [0, 1, 2].map(|v| layout.tensor.shape[v]);
-        let plain =
-            Whitened { dims: q, tensor: layout.tensor.of(sums).iter().map(|cell| cell / n).collect() };
+    pub(crate) fn apply(&self, family: &Family, sums: &[f64]) -> Whitened {
+        // The first cell is the sum of ones.
+        let tensor = family.tensor.of(sums);
+        let dims = [0, 1, 2].map(|v| family.tensor.shape[v]);
+        let plain = Whitened { dims, tensor: tensor.iter().map(|cell| cell / tensor[0]).collect() };
         let [first, second, third] = &self.maps;
         Whitened { dims: self.maps.each_ref().map(Mat::nrows), tensor: plain.mapped([first, second, third]) }
     }
@@ -80,7 +82,7 @@ impl Whitening {
 
     /// Views that determine each other have a canonical correlation of one.
     fn refuse_copies(&self, schema: &Schema, layout: &Layout, sums: &[f64]) -> Result<()> {
-        let whitened = self.apply(layout, sums);
+        let whitened = self.apply(&layout.features, sums);
         for v in 0..VIEWS {
             let [a, b] = others(v);
             if whitened.correlations(a, b)?[0] > COPY_CORRELATION {
@@ -113,6 +115,11 @@ impl Whitened {
         varying.singular_values().map_err(|_| Error::Internal("a singular value problem did not converge"))
     }
 
+    /// The third moment contracted with a vector in one view.
+    pub(crate) fn slice(&self, view: usize, vector: &[f64]) -> Mat<f64> {
+        slice(&self.tensor, self.dims, view, vector)
+    }
+
     /// `E[u_a u_b^T]`: the slice at the third view's leading one.
     pub(crate) fn pair(&self, a: usize, b: usize) -> Mat<f64> {
         let [_, d2, d3] = self.dims;
@@ -125,9 +132,24 @@ impl Whitened {
     }
 }
 
+/// Cells of a third moment contracted with a vector in one view: a matrix over the two others.
+pub(crate) fn slice(cells: &[f64], dims: [usize; VIEWS], view: usize, vector: &[f64]) -> Mat<f64> {
+    let [d1, d2, d3] = dims;
+    let at = |a: usize, b: usize, c: usize| cells[(a * d2 + b) * d3 + c];
+    let sum = |term: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(i, x)| x * term(i)).sum::<f64>();
+    match view {
+        0 => Mat::from_fn(d2, d3, |b, c| sum(&|a| at(a, b, c))),
+        1 => Mat::from_fn(d1, d3, |a, c| sum(&|b| at(a, b, c))),
+        _ => Mat::from_fn(d1, d2, |a, b| sum(&|c| at(a, b, c))),
+    }
+}
+
 /// `Z` for one view from the sums of `u u^T`, `u` with its leading one.
 fn whiten(gram: &[f64], q: usize) -> Result<Mat<f64>> {
     let n = gram[0];
+    if q == 1 {
+        return Ok(Mat::identity(1, 1));
+    }
     let mean: Vec<f64> = (0..q).map(|i| gram[i] / n).collect();
     let covariance =
         Mat::from_fn(q - 1, q - 1, |i, j| gram[(i + 1) * q + j + 1] / n - mean[i + 1] * mean[j + 1]);

@@ -5,11 +5,13 @@
 //! afterwards.
 
 mod basis;
+mod bins;
 pub(crate) mod posterior;
 pub(crate) mod sieve;
 mod softmax;
 
 pub(crate) use basis::Basis;
+pub use bins::Bins;
 pub use posterior::{Posterior, Way};
 pub use softmax::Softmax;
 

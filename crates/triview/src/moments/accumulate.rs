@@ -1,7 +1,7 @@
 //! From batches to sums.
 
 use super::kernel;
-use super::layout::{Layout, others};
+use super::layout::{Family, Layout, others};
 use super::state::{Header, Moments};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
@@ -41,8 +41,7 @@ impl Accumulator {
         if k > MOST_CLASSES {
             return Err(Error::TooManyClasses { k, most: MOST_CLASSES });
         }
-        header.features.check(k)?;
-        let layout = Layout::new(k, [header.features.dimension(k); VIEWS]);
+        let layout = header.layout()?;
         let blocks = vec![vec![0.0; layout.len]; block_count(k)];
         Ok(Self { loss: loss::by_name(&header.loss)?, layout, blocks, position: 0, header })
     }
@@ -94,6 +93,7 @@ struct Workspace {
     scores: [Vec<f64>; VIEWS],
     terms: [Vec<f64>; VIEWS],
     views: [Evaluated; VIEWS],
+    bins: [Vec<f64>; VIEWS],
     posterior: Vec<f64>,
     offset: Vec<f64>,
     losses: Vec<f64>,
@@ -121,40 +121,60 @@ impl Workspace {
             self.terms[v].resize(n * k, 0.0);
             loss.terms(n, &self.scores[v], &mut self.terms[v]);
             header.features.evaluate(v, n, &self.scores[v], &mut self.views[v]);
+            header.bins[v].evaluate(n, &self.scores[v], &mut self.bins[v]);
         }
         self.offset.resize(n, 0.0);
         loss.offset(n, std::array::from_fn(|v| self.scores[v].as_slice()), &mut self.offset);
 
         layout.rows.of_mut(block)[0] += n as f64;
-        let [u1, u2, u3] = std::array::from_fn(|v| self.views[v].features.as_slice());
-        kernel::tensor(u1, u2, u3, n, [q; VIEWS], layout.tensor.of_mut(block));
+        let features = self.views.each_ref().map(|view| view.features.as_slice());
+        let bins = self.bins.each_ref().map(Vec::as_slice);
+        let terms = self.terms.each_ref().map(Vec::as_slice);
+        add_family(&layout.features, n, features, terms, block);
+        add_family(&layout.bins, n, bins, terms, block);
+        for v in 0..VIEWS {
+            for (part, a) in layout.bins_features[v].iter().zip(others(v)) {
+                kernel::cross(bins[v], features[a], n, bins[v].len() / n, q, part.of_mut(block));
+            }
+        }
 
         let posteriors: [&[f64]; VIEWS] = self.views.each_ref().map(|view| view.posterior.as_slice());
         header.features.combine(n, &posteriors, &mut self.posterior);
-        let terms = self.terms.each_ref().map(Vec::as_slice);
         self.losses.resize(n, 0.0);
         let sums = layout.loss.of_mut(block);
         add_losses(loss, n, &self.offset, terms, &self.posterior, &mut self.losses, sums);
         for v in 0..VIEWS {
-            let u = &self.views[v].features;
-            kernel::gram(u, n, q, layout.gram[v].of_mut(block));
-            kernel::cross(&self.posterior, u, n, k, q, layout.posterior[v].of_mut(block));
+            kernel::cross(&self.posterior, features[v], n, k, q, layout.posterior[v].of_mut(block));
         }
         for v in 0..VIEWS {
             let [a, b] = others(v);
-            let (u, terms) = (&self.views[v].features, &self.terms[v]);
-            for (part, other) in layout.cross[v].iter().zip([a, b]) {
-                kernel::cross(terms, &self.views[other].features, n, k, q, part.of_mut(block));
-            }
             header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
-            kernel::cross(&self.posterior, u, n, k, q, layout.pair_features[v].of_mut(block));
-            kernel::cross(&self.posterior, terms, n, k, k, layout.pair_terms[v].of_mut(block));
+            kernel::cross(&self.posterior, features[v], n, k, q, layout.pair_features[v].of_mut(block));
+            kernel::cross(&self.posterior, terms[v], n, k, k, layout.pair_terms[v].of_mut(block));
         }
     }
 }
 
-/// Adds the sums of `A`, `A^2`, the loss and the squared loss under the posterior, and the squared terms;
-/// `losses` is scratch.
+/// Adds the moments of one kind of features: `n` rows of each, and of the loss terms.
+fn add_family(
+    family: &Family,
+    n: usize,
+    features: [&[f64]; VIEWS],
+    terms: [&[f64]; VIEWS],
+    block: &mut [f64],
+) {
+    let q = features.map(|features| features.len() / n);
+    kernel::tensor(features[0], features[1], features[2], n, q, family.tensor.of_mut(block));
+    for v in 0..VIEWS {
+        kernel::gram(features[v], n, q[v], family.gram[v].of_mut(block));
+        for (part, a) in family.cross[v].iter().zip(others(v)) {
+            kernel::cross(terms[v], features[a], n, terms[v].len() / n, q[a], part.of_mut(block));
+        }
+    }
+}
+
+/// Adds the sums of `A`, `A^2`, the loss and the squared loss under the posterior, the squared terms, and the
+/// smallest loss of each row; `losses` is scratch.
 fn add_losses(
     loss: &dyn Loss,
     n: usize,
@@ -167,12 +187,15 @@ fn add_losses(
     let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
     sums[0] += offset.iter().sum::<f64>();
     sums[1] += squares(offset);
+    let mut least = vec![f64::INFINITY; n];
     for (class, posterior) in posterior.chunks_exact(n).enumerate() {
         loss.losses(n, offset, terms, class, losses);
-        for (p, l) in posterior.iter().zip(&*losses) {
+        for ((p, l), least) in posterior.iter().zip(&*losses).zip(&mut least) {
             sums[2] += p * l;
             sums[3] += p * l * l;
+            *least = least.min(*l);
         }
     }
     sums[4] += terms.into_iter().map(squares).sum::<f64>();
+    sums[5] += least.iter().sum::<f64>();
 }

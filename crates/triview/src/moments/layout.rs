@@ -38,28 +38,45 @@ impl Part {
     }
 }
 
-/// The arrays of a block for `k` classes and features of `q` dimensions a view.
-///
-/// `u_v` are a view's features with their leading one, `f_v` its loss terms, `p` the class posterior that the
-/// feature map implies from all views and `p_-v` from the views other than `v`.
+/// The moments of one kind of features, `u_v`, and of the loss terms `f_v` with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
-    /// Number of rows.
-    pub rows: Part,
-    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2` and `sum_v |f_v|^2`.
-    pub loss: Part,
+pub struct Family {
     /// `u_1 (x) u_2 (x) u_3`.
     pub tensor: Part,
     /// `u_v (x) u_v`, for each view.
     pub gram: [Part; VIEWS],
-    /// `p (x) u_v`, for each view: the start from the model's own posterior.
-    pub posterior: [Part; VIEWS],
     /// `f_v (x) u_a`, for each view `v` and each of the two views `a` other than `v`, in order.
     pub cross: [[Part; 2]; VIEWS],
+}
+
+impl Family {
+    fn parts(&self) -> impl Iterator<Item = &Part> {
+        [&self.tensor].into_iter().chain(&self.gram).chain(self.cross.iter().flatten())
+    }
+}
+
+/// The arrays of a block.
+///
+/// `u_v` are a view's features with their leading one, `b_v` its bins with theirs, `f_v` its loss terms, `p` the
+/// class posterior that the feature map implies from all views and `p_-v` from the views other than `v`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// Number of rows.
+    pub rows: Part,
+    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_v |f_v|^2` and `min_j L(x, j)`.
+    pub loss: Part,
+    /// The moments of the features, from which the answer is made.
+    pub features: Family,
+    /// `p (x) u_v`, for each view: the start from the model's own posterior.
+    pub posterior: [Part; VIEWS],
     /// `p_-v (x) u_v`, for each view: calibrates the pair surrogate.
     pub pair_features: [Part; VIEWS],
     /// `p_-v (x) f_v`, for each view: what the pair surrogate labels.
     pub pair_terms: [Part; VIEWS],
+    /// The moments of the bins, on which the answer's assumption is tested.
+    pub bins: Family,
+    /// `b_v (x) u_a`, for each view `v` and each of the two views `a` other than `v`: the bins' class means.
+    pub bins_features: [[Part; 2]; VIEWS],
     /// The length of a block.
     pub len: usize,
 }
@@ -74,35 +91,47 @@ pub fn others(view: usize) -> [usize; 2] {
 }
 
 impl Layout {
-    /// The layout for `k` classes and features of these dimensions, leading one included.
-    pub fn new(k: usize, q: [usize; VIEWS]) -> Self {
+    /// The layout for `k` classes and features and bins of these dimensions, leading ones included.
+    pub fn new(k: usize, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
             let part = Part { name, shape, offset: len };
             len += part.len();
             part
         };
+        let mut family = |prefix: &str, q: [usize; VIEWS]| Family {
+            tensor: part(format!("{prefix}tensor"), q.to_vec()),
+            gram: std::array::from_fn(|v| part(format!("{prefix}gram.{v}"), vec![q[v], q[v]])),
+            cross: std::array::from_fn(|v| {
+                others(v).map(|a| part(format!("{prefix}cross.{v}.{a}"), vec![k, q[a]]))
+            }),
+        };
+        let (of_features, of_bins) = (family("", features), family("bins.", bins));
+        let q = features;
         Self {
             rows: part("rows".into(), vec![1]),
-            loss: part("loss".into(), vec![5]),
-            tensor: part("tensor".into(), q.to_vec()),
-            gram: std::array::from_fn(|v| part(format!("gram.{v}"), vec![q[v], q[v]])),
+            loss: part("loss".into(), vec![6]),
+            features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
-            cross: std::array::from_fn(|v| others(v).map(|a| part(format!("cross.{v}.{a}"), vec![k, q[a]]))),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![k, q[v]])),
             pair_terms: std::array::from_fn(|v| part(format!("pair_terms.{v}"), vec![k, k])),
+            bins: of_bins,
+            bins_features: std::array::from_fn(|v| {
+                others(v).map(|a| part(format!("bins.features.{v}.{a}"), vec![bins[v], q[a]]))
+            }),
             len,
         }
     }
 
-    /// All parts, in the order of the block.
+    /// All parts.
     pub fn parts(&self) -> Vec<&Part> {
-        let mut parts = vec![&self.rows, &self.loss, &self.tensor];
-        parts.extend(&self.gram);
+        let mut parts = vec![&self.rows, &self.loss];
+        parts.extend(self.features.parts());
         parts.extend(&self.posterior);
-        parts.extend(self.cross.iter().flatten());
         parts.extend(&self.pair_features);
         parts.extend(&self.pair_terms);
+        parts.extend(self.bins.parts());
+        parts.extend(self.bins_features.iter().flatten());
         parts
     }
 }

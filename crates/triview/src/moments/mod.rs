@@ -7,5 +7,5 @@ mod state;
 
 pub use accumulate::Accumulator;
 pub(crate) use accumulate::MOST_CLASSES;
-pub use layout::{Layout, Part, others};
+pub use layout::{Family, Layout, Part, others};
 pub use state::{Header, Moments};

@@ -2,7 +2,7 @@
 
 use super::layout::Layout;
 use crate::error::{Error, Result};
-use crate::features::FeatureMap;
+use crate::features::{Bins, FeatureMap};
 use crate::views::{Schema, VIEWS};
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +15,25 @@ pub struct Header {
     pub loss: String,
     /// The feature map, with everything it was fitted to.
     pub features: FeatureMap,
+    /// The bins of each view on which the assumption is tested.
+    pub bins: [Bins; VIEWS],
 }
 
 impl Header {
+    /// Where each sum of a state with this header lies.
+    ///
+    /// # Errors
+    /// [`Error::InvalidState`] where the feature map or the bins are not for these classes.
+    pub fn layout(&self) -> Result<Layout> {
+        let k = self.schema.k();
+        self.features.check(k)?;
+        if !self.bins.iter().all(|bins| bins.fits(k)) {
+            return Err(Error::InvalidState { reason: "its bins are broken".into() });
+        }
+        let bins = self.bins.each_ref().map(Bins::dimension);
+        Ok(Layout::new(k, [self.features.dimension(k); VIEWS], bins))
+    }
+
     /// Checks that rows with these names are what the sums are over.
     ///
     /// # Errors
@@ -51,9 +67,7 @@ impl Moments {
     /// [`Error::InvalidState`] when the blocks do not fit the header or hold something other than finite
     /// numbers.
     pub fn new(header: Header, blocks: Vec<Vec<f64>>) -> Result<Self> {
-        let k = header.schema.k();
-        header.features.check(k)?;
-        let layout = Layout::new(k, [header.features.dimension(k); VIEWS]);
+        let layout = header.layout()?;
         if blocks.is_empty() {
             return Err(Error::InvalidState { reason: "it has no blocks".into() });
         }
@@ -117,6 +131,10 @@ impl Moments {
         if mine.features != theirs.features {
             let name = |header: &Header, n: &str| format!("`{}` fitted to {n}", header.features.name());
             return differ("the feature map", name(mine, "one data set"), name(theirs, "another data set"));
+        }
+        if mine.bins != theirs.bins {
+            let fitted = |n: &str| format!("cut at quantiles of {n}");
+            return differ("the bins", fitted("one data set"), fitted("another data set"));
         }
         if self.blocks.len() != other.blocks.len() {
             let count = |state: &Moments| state.blocks.len().to_string();

@@ -1,6 +1,6 @@
 //! How far a mixture's third moment is from the data's.
 
-use crate::decomposition::Mixture;
+use crate::decomposition::{Mixture, slice};
 use crate::linalg::{dot, softmax};
 use crate::moments::others;
 use crate::views::VIEWS;
@@ -124,7 +124,7 @@ impl Objective {
     pub(crate) fn expand(&self, point: &[f64]) -> Expansion {
         let mixture = self.unpack(point);
         let means: [Mat<f64>; VIEWS] = std::array::from_fn(|v| product(&self.maps[v], &mixture.means[v]));
-        let model = model_cells(&mixture.prior, [&means[0], &means[1], &means[2]]);
+        let model = model_cells(&mixture.prior, means.each_ref());
         let (mut value, mut slopes, mut bends) = (0.0, Vec::with_capacity(model.len()), model);
         for (cell, model) in self.cells.iter().zip(&mut bends) {
             let [distance, slope, bend] = self.distance.expand(*cell, *model);
@@ -132,7 +132,7 @@ impl Objective {
             slopes.push(slope);
             *model = bend;
         }
-        let contracted = contract(&slopes, [&means[0], &means[1], &means[2]]);
+        let contracted = contract(&slopes, means.each_ref());
         let prior_gradient: Vec<f64> =
             (0..self.k).map(|j| dot(contracted[0].col_as_slice(j), means[0].col_as_slice(j))).collect();
         let mean = dot(&mixture.prior, &prior_gradient);
@@ -153,22 +153,41 @@ impl Objective {
         }
     }
 
+    /// How the prior and the class means in the cells' features change along a direction.
+    fn change(&self, at: &Expansion, direction: &[f64]) -> (Vec<f64>, [Mat<f64>; VIEWS]) {
+        let prior = &at.mixture.prior;
+        let shift = dot(prior, &direction[..self.k]);
+        let d_prior = prior.iter().zip(direction).map(|(p, z)| p * (z - shift)).collect();
+        let d_mixture = self.unpack_means(&direction[self.k..], 0.0);
+        (d_prior, std::array::from_fn(|v| product(&self.maps[v], &d_mixture[v])))
+    }
+
+    /// How the mixture's cells change along a direction: the Jacobian applied to it.
+    pub(crate) fn tangent(&self, at: &Expansion, direction: &[f64]) -> Vec<f64> {
+        let (d_prior, [d1, d2, d3]) = self.change(at, direction);
+        let [u1, u2, u3] = &at.means;
+        let mut change = model_cells(&d_prior, [u1, u2, u3]);
+        for factors in [[&d1, u2, u3], [u1, &d2, u3], [u1, u2, &d3]] {
+            let part = model_cells(&at.mixture.prior, factors);
+            change.iter_mut().zip(part).for_each(|(sum, cell)| *sum += cell);
+        }
+        change
+    }
+
+    /// The cells that a mixture implies.
+    pub(crate) fn cells_of(&self, mixture: &Mixture) -> Vec<f64> {
+        let means: [Mat<f64>; VIEWS] = std::array::from_fn(|v| product(&self.maps[v], &mixture.means[v]));
+        model_cells(&mixture.prior, means.each_ref())
+    }
+
     /// The exact second derivative at a point, applied to a direction.
     pub(crate) fn curvature(&self, at: &Expansion, direction: &[f64]) -> Vec<f64> {
         let k = self.k;
         let prior = &at.mixture.prior;
-        let shift = dot(prior, &direction[..k]);
-        let d_prior: Vec<f64> = prior.iter().zip(direction).map(|(p, z)| p * (z - shift)).collect();
-        let d_mixture = self.unpack_means(&direction[k..], 0.0);
-        let d_means: [Mat<f64>; VIEWS] = std::array::from_fn(|v| product(&self.maps[v], &d_mixture[v]));
-
-        // How the cells change, and what that does to their slopes.
+        let (d_prior, d_means) = self.change(at, direction);
         let [u1, u2, u3] = &at.means;
         let [d1, d2, d3] = &d_means;
-        let mut d_slopes = model_cells(&d_prior, [u1, u2, u3]);
-        for factors in [[d1, u2, u3], [u1, d2, u3], [u1, u2, d3]] {
-            d_slopes.iter_mut().zip(model_cells(prior, factors)).for_each(|(sum, cell)| *sum += cell);
-        }
+        let mut d_slopes = self.tangent(at, direction);
         d_slopes.iter_mut().zip(&at.bends).for_each(|(change, bend)| *change *= bend);
 
         // How the contracted slopes change: with the slopes, and with the means they are contracted with.
@@ -250,10 +269,11 @@ impl Objective {
                 }
             }
         }
+        let dims = self.maps.each_ref().map(Mat::nrows);
         for third in 0..VIEWS {
             let [a, b] = others(third);
             for j in 0..k {
-                let slice = self.slice(&at.slopes, third, at.means[third].col_as_slice(j));
+                let slice = slice(&at.slopes, dims, third, at.means[third].col_as_slice(j));
                 let block = self.maps[a].transpose() * slice * &self.maps[b];
                 let (free_a, free_b) = (block.nrows() - 1, block.ncols() - 1);
                 for i in 0..free_a {
@@ -311,19 +331,6 @@ impl Objective {
     fn starts(&self) -> [usize; VIEWS] {
         let [d1, d2, _] = self.dims();
         [self.k, self.k * d1, self.k * (d1 + d2 - 1)]
-    }
-
-    /// Cells contracted with a vector in one view: a matrix over the two others.
-    fn slice(&self, cells: &[f64], view: usize, vector: &[f64]) -> Mat<f64> {
-        let [d1, d2, d3] = self.maps.each_ref().map(Mat::nrows);
-        let at = |a: usize, b: usize, c: usize| cells[(a * d2 + b) * d3 + c];
-        let sum =
-            |term: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(i, x)| x * term(i)).sum::<f64>();
-        match view {
-            0 => Mat::from_fn(d2, d3, |b, c| sum(&|a| at(a, b, c))),
-            1 => Mat::from_fn(d1, d3, |a, c| sum(&|b| at(a, b, c))),
-            _ => Mat::from_fn(d1, d2, |a, b| sum(&|c| at(a, b, c))),
-        }
     }
 
     /// `pi pi^T o Gamma_a o Gamma_b` for the views other than `v`, `Gamma = U^T U`: how the squared distance

@@ -1,0 +1,140 @@
+//! What speaks against an answer, in words, and what to do about it.
+
+use super::{Conditioning, Tested, Verdict};
+use crate::estimate::Status;
+use crate::interval::Interval;
+use crate::moments::{Moments, others};
+use crate::solution::{Agreement, Solution};
+use crate::views::VIEWS;
+use std::fmt;
+
+/// A class that has fewer rows than this by the fit is not identified.
+const FEWEST_OF_A_CLASS: f64 = 5.0;
+/// Standard errors by which a risk must be below the smallest possible loss.
+const BELOW_POSSIBLE: f64 = 2.0;
+/// Standard errors by which two estimates of the same risk must differ.
+const DISAGREEMENT: f64 = 4.0;
+/// Two optima fit equally well when `2 n` times the difference of their squared distances, which is of the order of
+/// a chi-squared variable, is no larger than this.
+const EQUAL_FIT: f64 = 6.0;
+
+/// A reason not to trust an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alarm {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub remedy: &'static str,
+}
+
+impl fmt::Display for Alarm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+/// All that speaks against a solution, and how its fit ended.
+pub(crate) fn alarms(
+    moments: &Moments,
+    solution: &Solution,
+    tested: &Tested,
+    conditioning: &Conditioning,
+    gap: Interval,
+) -> (Status, Vec<Alarm>) {
+    let (schema, layout, total) = (&moments.header().schema, moments.layout(), moments.total());
+    let n = layout.rows.of(&total)[0];
+    let (risk, error) = (solution.risk.value, solution.standard_error());
+    let mut alarms = Vec::new();
+    let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
+
+    for (class, p) in schema.classes().iter().zip(&solution.prior) {
+        if p * n < FEWEST_OF_A_CLASS {
+            raise(
+                format!("class `{class}` has a prior of {p:.2e}: next to no rows are its own"),
+                "leave the class out, or give rows in which it occurs",
+            );
+        }
+    }
+    for message in weak_views(schema.views(), schema.k(), &solution.agreement) {
+        raise(message, "give more rows, stronger views, or merge classes that a view cannot tell apart");
+    }
+    if !(risk.is_finite() && error.is_finite()) {
+        raise("the risk is not a finite number".into(), "look for enormous scores, or try --features softmax");
+    }
+    let degenerate = !alarms.is_empty();
+
+    let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
+    if !solution.main.refined.converged {
+        raise("the fit did not converge".into(), "give more rows, or try --features softmax");
+    }
+    if tested.independence.verdict == Verdict::Fail {
+        let p = tested.independence.p_value.unwrap_or(0.0);
+        raise(
+            format!("the views are not independent given the class (p = {p:.3})"),
+            "see `triview diagnose` for which views depend on each other within which class; drop or regroup them",
+        );
+    }
+    let least = layout.loss.of(&total)[5] / n;
+    if risk < least - BELOW_POSSIBLE * error {
+        raise(
+            format!("the risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"),
+            "the views depend on each other: drop or regroup them",
+        );
+    }
+    if let Some(by_bins) = &tested.by_bins {
+        let joint = solution.deviations.of_difference(&by_bins.deviations);
+        if (risk - by_bins.risk).abs() > DISAGREEMENT * joint {
+            raise(
+                format!("another feature map says {:.4}, beyond their joint error of {joint:.4}", by_bins.risk),
+                "the views may depend on each other: see `triview diagnose`",
+            );
+        }
+    }
+    if let Some(rival) = solution.rival
+        && 2.0 * n * rival.excess < EQUAL_FIT
+        && rival.difference.abs() > 2.0 * error
+    {
+        raise(
+            format!("another optimum fits as well and says {:.4}", risk + rival.difference),
+            "give more rows: these do not decide between the two",
+        );
+    }
+    if gap.low <= 0.0 {
+        raise(
+            "the best naming of the classes leads the second-best by less than its error".into(),
+            "the model hardly tells some classes apart: merge them, or give more rows",
+        );
+    }
+    if !degenerate && conditioning.rows_needed > n {
+        raise(
+            format!("about {:.0} rows are needed to tell all classes apart", conditioning.rows_needed),
+            "give more rows, stronger views, or merge classes that a view cannot tell apart",
+        );
+    }
+    let status = match (degenerate, solution.main.refined.converged) {
+        (true, _) => Status::Degenerate,
+        (false, true) => Status::Converged,
+        (false, false) => Status::IterationLimit,
+    };
+    (status, alarms)
+}
+
+/// Names the views that do not tell all classes apart: those that agree with neither of the others in enough
+/// directions. Where no single view is to blame, the pairs that do not agree.
+fn weak_views(views: &[String], k: usize, agreement: &[Agreement; VIEWS]) -> Vec<String> {
+    let weak: Vec<bool> = agreement.iter().map(|pair| pair.correlation < pair.chance).collect();
+    let blamed = |v: usize| !weak[v] && others(v).into_iter().all(|a| weak[a]);
+    if let Some(v) = (0..VIEWS).find(|&v| blamed(v)) {
+        return vec![format!("view `{}` does not tell all {k} classes apart", views[v])];
+    }
+    let pair = |v: usize| {
+        let [a, b] = others(v);
+        format!(
+            "views `{}` and `{}` agree in fewer than {} directions: not all {k} classes are told apart",
+            views[a],
+            views[b],
+            k - 1
+        )
+    };
+    (0..VIEWS).filter(|&v| weak[v]).map(pair).collect()
+}

@@ -1,0 +1,337 @@
+//! Whether the views are independent given the class: a test on bins of each view's scores.
+//!
+//! Under independence the third moment of the bins is that of a mixture over the classes. The mixture is fitted
+//! to it, and for each block of rows the residual is taken off the tangent space of the fit, which removes the
+//! error of estimation to first order. What is left, `r_b`, has mean zero for each block if the views are
+//! independent, and blocks are independent of each other. So
+//!
+//! ```text
+//!     S = sum over b != b' of <r_b, r_b'> / (B (B - 1))
+//! ```
+//!
+//! has mean zero, and estimates the squared misfit if they are not. Signs of the blocks are drawn at random for
+//! its distribution: no covariance of a thousand moments has to be inverted.
+
+use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
+use crate::error::Result;
+use crate::interval::{Deviations, jackknife};
+use crate::linalg::{dot, pseudo_inverse};
+use crate::loss;
+use crate::moments::{Moments, others};
+use crate::refinement::{Curvature, Distance, Objective, Refined, Refit, refine, refine_near};
+use crate::risk::risk_by_bins;
+use crate::solution::Solution;
+use crate::surrogate::Surrogates;
+use crate::views::VIEWS;
+use faer::Mat;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// Below this p-value the views are taken to be dependent.
+pub const LEVEL: f64 = 0.05;
+
+/// Random signs that the p-value of the whole test rests on.
+const FLIPS: usize = 999;
+/// Random signs that each line of the table rests on.
+const TABLE_FLIPS: usize = 499;
+
+/// What the test says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// No dependence was seen.
+    Pass,
+    /// The views depend on each other within a class.
+    Fail,
+    /// Nothing can be tested.
+    Untestable,
+}
+
+/// The test of conditional independence.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Independence {
+    /// What it says.
+    pub verdict: Verdict,
+    /// `S`, an unbiased estimate of the squared misfit in whitened coordinates; absent where untestable.
+    pub statistic: Option<f64>,
+    /// The chance of such a statistic if the views are independent; absent where untestable.
+    pub p_value: Option<f64>,
+    /// By how many the moments outnumber what is fitted to them.
+    pub degrees_of_freedom: usize,
+    /// Why nothing can be tested.
+    pub reason: Option<String>,
+    /// Pairs of views within each class, and before the classes of a pair all of them together.
+    pub dependences: Vec<Dependence>,
+}
+
+/// How two views depend on each other within one class, or within classes on the whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependence {
+    /// The two views.
+    pub views: [usize; 2],
+    /// The class; all of them where absent.
+    pub class: Option<usize>,
+    /// The root mean square correlation of their bins within the class, in units of their variance over all rows; over
+    /// all classes, that of a row.
+    pub correlation: f64,
+    /// The chance of it if these views are independent within this class.
+    pub p_value: f64,
+}
+
+impl Independence {
+    fn untestable(degrees_of_freedom: usize, reason: String) -> Self {
+        Self {
+            verdict: Verdict::Untestable,
+            statistic: None,
+            p_value: None,
+            degrees_of_freedom,
+            reason: Some(reason),
+            dependences: Vec::new(),
+        }
+    }
+}
+
+/// The test, and the risk by the bins alone, where there are enough of them.
+pub(crate) struct Tested {
+    pub(crate) independence: Independence,
+    pub(crate) by_bins: Option<ByBins>,
+}
+
+/// The risk with bins for features.
+pub(crate) struct ByBins {
+    pub(crate) risk: f64,
+    pub(crate) deviations: Deviations,
+}
+
+/// Tests the state that a solution is of.
+pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<Tested> {
+    let (schema, layout, sums) = (&moments.header().schema, moments.layout(), moments.total());
+    let k = schema.k();
+    let whitening = Whitening::of(&layout.bins, &sums)?;
+    let whitened = whitening.apply(&layout.bins, &sums);
+    let untestable = |freedom, reason| {
+        Ok(Tested { independence: Independence::untestable(freedom, reason), by_bins: None })
+    };
+    if let Some(v) = (0..VIEWS).find(|&v| whitened.dims[v] < k) {
+        let (view, values) = (&schema.views()[v], whitened.dims[v]);
+        let reason = format!("view `{view}` takes too few values: {values} can be told apart, {k} classes need {k}");
+        return untestable(0, reason);
+    }
+    let unknowns = k + whitened.dims.iter().map(|d| k * (d - 1)).sum::<usize>();
+    let moments_of = whitened.dims.iter().product::<usize>();
+    if moments_of <= unknowns {
+        let reason = format!(
+            "{} moments of these views determine the {} unknowns of the fit and leave nothing to test it with: give \
+             scores rather than votes, or more classes",
+            moments_of - 1,
+            unknowns - 1
+        );
+        return untestable(0, reason);
+    }
+    let freedom = moments_of - unknowns;
+
+    let fit = Fit::near(moments, solution, &whitening, &whitened, &sums)?;
+    let mut outcome = fit.outcome(moments, seed);
+    let mut fit = fit;
+    if outcome.p_value < LEVEL {
+        // A fit that ended in the wrong optimum looks like dependence.
+        if let Some(other) = Fit::afresh(&whitening, &whitened, k, seed)?
+            && other.refined.objective < fit.refined.objective * (1.0 - 1e-9)
+        {
+            outcome = other.outcome(moments, seed);
+            fit = other;
+        }
+    }
+    let verdict = match (outcome.p_value < LEVEL, fit.refined.converged) {
+        (true, _) => Verdict::Fail,
+        (false, true) => Verdict::Pass,
+        (false, false) => return untestable(freedom, "the fit to the bins did not converge".into()),
+    };
+    let (by_bins, dependences) = match fit.read(moments, &sums, seed) {
+        Ok((by_bins, dependences)) => (Some(by_bins), dependences),
+        Err(_) => (None, Vec::new()),
+    };
+    let independence = Independence {
+        verdict,
+        statistic: Some(outcome.statistic),
+        p_value: Some(outcome.p_value),
+        degrees_of_freedom: freedom,
+        reason: None,
+        dependences,
+    };
+    Ok(Tested { independence, by_bins })
+}
+
+/// A mixture fitted to the bins.
+struct Fit<'a> {
+    whitening: &'a Whitening,
+    objective: Objective,
+    refined: Refined,
+}
+
+/// What the residuals of a fit say.
+struct Outcome {
+    statistic: f64,
+    p_value: f64,
+}
+
+fn objective(whitened: Whitened, k: usize) -> Objective {
+    let maps = whitened.dims.map(|d| Mat::identity(d, d));
+    Objective::new(Distance::Squares, whitened.tensor, maps, k)
+}
+
+impl<'a> Fit<'a> {
+    /// From the class means of the bins under the solution's surrogate labels: these are unbiased, so the start is
+    /// near the optimum, and its classes are in order.
+    fn near(
+        moments: &Moments,
+        solution: &Solution,
+        whitening: &'a Whitening,
+        whitened: &Whitened,
+        sums: &[f64],
+    ) -> Result<Self> {
+        let layout = moments.layout();
+        let mixture = &solution.main.mixture;
+        let labels = Surrogates::new(&solution.whitening, mixture, &layout.features, sums)?;
+        let plain = std::array::from_fn(|v| {
+            let mut means = labels.class_means(v, &mixture.prior, &layout.bins_features[v], sums);
+            means.row_mut(0).fill(1.0);
+            means
+        });
+        let start = whitening.mixture(mixture.prior.clone(), plain);
+        let objective = objective(whitened.clone(), mixture.prior.len());
+        let mut refined = refine_near(&objective, &start);
+        if !refined.converged {
+            refined = refine(&objective, &start);
+        }
+        Ok(Self { whitening, objective, refined })
+    }
+
+    /// From the tensor power method.
+    fn afresh(whitening: &'a Whitening, whitened: &Whitened, k: usize, seed: u64) -> Result<Option<Self>> {
+        let Some(start) = power_method(whitened, k, seed)? else { return Ok(None) };
+        let objective = objective(whitened.clone(), k);
+        let refined = refine(&objective, &start);
+        Ok(Some(Self { whitening, objective, refined }))
+    }
+
+    /// The statistic and its p-value.
+    fn outcome(&self, moments: &Moments, seed: u64) -> Outcome {
+        let (statistic, p_value) = signs_test(&self.residuals(moments), FLIPS, seed);
+        Outcome { statistic, p_value }
+    }
+
+    /// For each block, weighted by its share of the rows, what the fit leaves of its moments off the tangent
+    /// space: `r - J (J^T J)^-1 J^T r`.
+    fn residuals(&self, moments: &Moments) -> Vec<Vec<f64>> {
+        let layout = moments.layout();
+        let rows = |block: &[f64]| layout.rows.of(block)[0];
+        let blocks: Vec<&Vec<f64>> = moments.blocks().iter().filter(|block| rows(block) > 0.0).collect();
+        let total: f64 = blocks.iter().map(|block| rows(block)).sum();
+        let k = self.objective.classes();
+        let model = self.objective.cells_of(&self.refined.mixture);
+        // At moments that the mixture fits perfectly the second derivative of the distance is J^T J.
+        let dims = self.objective.dims();
+        let perfect = objective(Whitened { dims, tensor: model.clone() }, k);
+        let point = perfect.pack(&self.refined.mixture);
+        let curvature = Curvature::new(&perfect, &perfect.expand(&point));
+        blocks
+            .par_iter()
+            .map(|block| {
+                let weight = rows(block) * blocks.len() as f64 / total;
+                let own = self.whitening.apply(&layout.bins, block).tensor;
+                let mut residual: Vec<f64> =
+                    own.iter().zip(&model).map(|(own, model)| weight * (own - model)).collect();
+                let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
+                let mut at = perfect.expand(&point);
+                at.gradient = objective(Whitened { dims, tensor: moved }, k).expand(&point).gradient;
+                let explained = perfect.tangent(&at, &curvature.step(&perfect, &at));
+                residual.iter_mut().zip(explained).for_each(|(r, explained)| *r -= explained);
+                residual
+            })
+            .collect()
+    }
+
+    /// The risk under this fit, and how each pair of views depends on each other within each class.
+    fn read(&self, moments: &Moments, sums: &[f64], seed: u64) -> Result<(ByBins, Vec<Dependence>)> {
+        let layout = moments.layout();
+        let loss = loss::by_name(&moments.header().loss)?;
+        let k = self.objective.classes();
+        let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Vec<f64>> {
+            let mut row = vec![risk_by_bins(loss, self.whitening, mixture, layout, sums)?.value];
+            for third in (0..VIEWS).rev() {
+                covariances(mixture, whitened, third, &mut row)?;
+            }
+            Ok(row)
+        };
+        let whole = read(&self.refined.mixture, &self.whitening.apply(&layout.bins, sums), sums)?;
+        let refit = Refit::new(&self.objective, &self.refined.mixture);
+        let deviations = jackknife(moments, &whole, |left| {
+            let whitened = self.whitening.apply(&layout.bins, left);
+            let mixture = refit.to(&objective(whitened.clone(), k));
+            read(&mixture, &whitened, left)
+        })?;
+        let mut dependences = Vec::with_capacity(VIEWS * k);
+        let mut from = 1;
+        for third in (0..VIEWS).rev() {
+            let views = others(third);
+            let [a, b] = views.map(|v| self.objective.dims()[v] - 1);
+            let mut line = |class, values: &[Vec<f64>]| {
+                let (statistic, p_value) = signs_test(values, TABLE_FLIPS, seed);
+                let correlation = (statistic.max(0.0) / a.min(b) as f64).sqrt();
+                dependences.push(Dependence { views, class, correlation, p_value });
+            };
+            let mut all = deviations.values(&whole, from, from + k * a * b);
+            for values in &mut all {
+                for (cell, value) in values.iter_mut().enumerate() {
+                    *value *= self.refined.mixture.prior[cell / (a * b)].sqrt();
+                }
+            }
+            line(None, &all);
+            for class in 0..k {
+                line(Some(class), &deviations.values(&whole, from, from + a * b));
+                from += a * b;
+            }
+        }
+        Ok((ByBins { risk: whole[0], deviations }, dependences))
+    }
+}
+
+/// Appends, class by class, the covariances of the bins of the two views other than `third` within the class, as
+/// the third view's surrogate label `w` has them: `E[b_1 b_2^T w_j] / pi_j` less the product of `E[b w_j] / pi_j`.
+fn covariances(mixture: &Mixture, whitened: &Whitened, third: usize, out: &mut Vec<f64>) -> Result<()> {
+    let k = mixture.prior.len();
+    let (labels, _) = pseudo_inverse(mixture.means[third].as_ref(), k)?;
+    for class in 0..k {
+        let label: Vec<f64> = (0..whitened.dims[third]).map(|c| labels[(class, c)]).collect();
+        let joint = whitened.slice(third, &label);
+        let prior = joint[(0, 0)];
+        for j in 1..joint.ncols() {
+            out.extend(
+                (1..joint.nrows())
+                    .map(|i| joint[(i, j)] / prior - joint[(i, 0)] * joint[(0, j)] / (prior * prior)),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// `S` and the share of random signs of the blocks for which it is as large, the given signs among them.
+fn signs_test(residuals: &[Vec<f64>], flips: usize, seed: u64) -> (f64, f64) {
+    let count = residuals.len();
+    let products: Vec<Vec<f64>> =
+        (0..count).map(|b| (0..b).map(|c| dot(&residuals[b], &residuals[c])).collect()).collect();
+    let pairs = (count * count.saturating_sub(1)) as f64 / 2.0;
+    let statistic = products.iter().flatten().sum::<f64>() / pairs;
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut signs = vec![1.0; count];
+    let mut larger = 0;
+    for _ in 0..flips {
+        signs.iter_mut().for_each(|sign| *sign = if rng.random::<bool>() { 1.0 } else { -1.0 });
+        let flipped: f64 = products.iter().zip(&signs).map(|(row, sign)| sign * dot(row, &signs)).sum();
+        larger += usize::from(flipped / pairs >= statistic);
+    }
+    (statistic, (1 + larger) as f64 / (1 + flips) as f64)
+}

@@ -1,0 +1,147 @@
+//! The answer, with all that says how far to trust it.
+
+use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
+use crate::interval::{Interval, reach};
+use crate::moments::Moments;
+use crate::solution::{Quantities, Solution};
+use serde::Serialize;
+
+/// How a fit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Status {
+    /// At a minimum, away from every border.
+    Converged,
+    /// The iterations ran out first.
+    IterationLimit,
+    /// At a minimum that identifies nothing: a class without rows, or a view that cannot tell two classes
+    /// apart. The numbers are not to be trusted.
+    Degenerate,
+}
+
+/// How the moments were solved for the class prior and the conditional means.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Fit {
+    /// How it ended.
+    pub status: Status,
+    /// The start that led to the lowest objective: `tensor` or `posterior`.
+    pub start: &'static str,
+    /// The feature map.
+    pub features: &'static str,
+    /// The surrogate labels: `linear` or `pair`.
+    pub surrogate: &'static str,
+    /// What the fit minimised: `squares` or `kullback-leibler`.
+    pub distance: &'static str,
+    /// That distance between the moments and the fit.
+    pub objective: f64,
+    /// Iterations of the refinement.
+    pub iterations: usize,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// The estimated risk.
+    pub risk: f64,
+    /// Its standard error (jackknife over blocks).
+    pub standard_error: f64,
+    /// The interval of the population's risk.
+    pub interval: Interval,
+    /// The level of confidence of all intervals.
+    pub level: f64,
+    /// Name of the loss.
+    pub loss: String,
+    /// Rows it rests on.
+    pub rows: u64,
+    /// Blocks of rows that the standard errors rest on.
+    pub blocks: usize,
+    /// Names of the views.
+    pub views: Vec<String>,
+    /// Names of the classes.
+    pub classes: Vec<String>,
+    /// Probability of each class.
+    pub class_prior: Vec<f64>,
+    /// The interval of each.
+    pub class_prior_interval: Vec<Interval>,
+    /// For each view, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2).
+    pub conditional_risk: Vec<Vec<Vec<f64>>>,
+    /// The interval of each.
+    pub conditional_risk_interval: Vec<Vec<Vec<Interval>>>,
+    /// By how much the second-best naming of the classes is worse.
+    pub matching_gap: f64,
+    /// Its interval.
+    pub matching_gap_interval: Interval,
+    /// How the moments were solved.
+    pub fit: Fit,
+    /// How hard the problem was.
+    pub conditioning: Conditioning,
+    /// Whether the views are independent given the class.
+    pub independence: Independence,
+    /// What is wrong with it; empty when nothing is.
+    pub alarms: Vec<Alarm>,
+}
+
+impl Estimate {
+    /// Whether no diagnostic speaks against it.
+    pub fn trusted(&self) -> bool {
+        self.alarms.is_empty()
+    }
+
+    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Self {
+        let header = moments.header();
+        let (k, views) = (header.schema.k(), header.schema.views().len());
+        let deviations = &solution.deviations;
+        let reach = reach(level, deviations.count());
+        let interval = |value: f64, of: &dyn Fn(&[f64]) -> f64| {
+            Interval::around(value, reach, deviations.standard_error(of))
+        };
+        let prior = &solution.prior;
+        let conditional = |v: usize, i: usize, j: usize| solution.risk.conditional[v][(i, j)];
+        // M = (pi M) / pi, to first order.
+        let of_conditional = |v: usize, i: usize, j: usize| {
+            let mean = conditional(v, i, j);
+            interval(mean, &|row| {
+                (Quantities::joint(row, k, v, i, j) - mean * Quantities::prior(row, j)) / prior[j]
+            })
+        };
+        let gap = interval(solution.gap, &Quantities::gap);
+        let conditioning = Conditioning::new(moments, solution);
+        let (status, alarms) = alarms(moments, solution, &tested, &conditioning, gap);
+        Self {
+            risk: solution.risk.value,
+            standard_error: solution.standard_error(),
+            interval: interval(solution.risk.value, &Quantities::risk),
+            level,
+            loss: header.loss.clone(),
+            rows: moments.rows(),
+            blocks: deviations.count(),
+            views: header.schema.views().to_vec(),
+            classes: header.schema.classes().to_vec(),
+            class_prior: prior.clone(),
+            class_prior_interval: (0..k)
+                .map(|j| interval(prior[j], &|row| Quantities::prior(row, j)).within(0.0, 1.0))
+                .collect(),
+            conditional_risk: matrices(views, k, conditional),
+            conditional_risk_interval: matrices(views, k, of_conditional),
+            matching_gap: solution.gap,
+            matching_gap_interval: gap,
+            fit: Fit {
+                status,
+                start: solution.start.name(),
+                features: header.features.name(),
+                surrogate: solution.main.kind.name(),
+                distance: solution.main.distance.name(),
+                objective: solution.main.refined.objective,
+                iterations: solution.main.refined.iterations,
+            },
+            conditioning,
+            independence: tested.independence,
+            alarms,
+        }
+    }
+}
+
+/// One `k x k` matrix a view.
+fn matrices<T>(views: usize, k: usize, cell: impl Fn(usize, usize, usize) -> T) -> Vec<Vec<Vec<T>>> {
+    (0..views).map(|v| (0..k).map(|i| (0..k).map(|j| cell(v, i, j)).collect()).collect()).collect()
+}
