@@ -193,6 +193,7 @@ impl TableArgs {
                 Some(InputKind::Score) | None => Input::Score,
             },
             cluster: self.cluster.clone(),
+            segment: None,
             prefetch: rayon::current_num_threads() > 1,
         }
     }

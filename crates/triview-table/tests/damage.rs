@@ -16,8 +16,9 @@ use triview_table::{ReadOptions, silence_caught_panics, state};
 
 /// Reads bytes as a table, in the ways that take different paths through the readers.
 fn read_table(path: &Path) {
-    let clustered = ReadOptions { cluster: Some("key".into()), ..Default::default() };
-    for options in [ReadOptions::default(), clustered] {
+    let key = Some("key".to_string());
+    let keyed = ReadOptions { cluster: key.clone(), segment: key, ..Default::default() };
+    for options in [ReadOptions::default(), keyed] {
         let _ = read_with(&[path], &options);
     }
 }
