@@ -19,9 +19,10 @@ fn put(bytes: &[u8], ending: &str) -> PathBuf {
 /// Reads bytes as a table of the format of this ending, in the ways that take different paths.
 pub fn read_table(bytes: &[u8], ending: &str) {
     let path = put(bytes, ending);
-    let clustered =
-        ReadOptions { cluster: Some("key".into()), input: Input::Probability, ..Default::default() };
-    for options in [ReadOptions::default(), clustered] {
+    let key = Some("key".to_string());
+    let keyed =
+        ReadOptions { cluster: key.clone(), segment: key, input: Input::Probability, ..Default::default() };
+    for options in [ReadOptions::default(), keyed] {
         let Ok(table) = Table::open(std::slice::from_ref(&path), &options) else { continue };
         let Ok(batches) = table.batches() else { continue };
         let rows: Option<u64> = batches.map(|batch| Some(batch.ok()?.rows() as u64)).sum();

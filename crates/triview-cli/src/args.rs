@@ -43,6 +43,7 @@ pub(crate) struct Global {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Estimate(EstimateArgs),
+    Diagnose(DiagnoseArgs),
     Moments(MomentsArgs),
     Inspect(InspectArgs),
     Simulate(SimulateArgs),
@@ -58,6 +59,7 @@ pub(crate) enum Command {
 #[command(after_long_help = "Examples:\n  \
     triview estimate scores.parquet\n  \
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
+    triview estimate --by month scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
     triview estimate part1.state part2.state")]
@@ -69,12 +71,42 @@ pub(crate) struct EstimateArgs {
     pub(crate) table: TableArgs,
     #[command(flatten)]
     pub(crate) method: MethodArgs,
+    /// Also answer for each value of this column on its own, in the same reading
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) by: Option<String>,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write the feature map of a second pass, for `moments --posterior`
     #[arg(long, value_name = "FILE")]
     pub(crate) save_posterior: Option<PathBuf>,
+}
+
+/// Test whether the views are independent given the class
+#[derive(Debug, Args)]
+#[command(long_about = "Test whether the views are independent given the class.\n\n\
+    The estimate rests on it: views that depend on each other within a class make the risk look smaller than it is. \
+    Shows which pair of views depends on each other, within which class and how strongly, so that one knows what to \
+    drop or regroup, and how hard the classes are to tell apart. Exit status 1 when something speaks against the \
+    estimate.")]
+#[command(after_long_help = "Examples:\n  \
+    triview diagnose scores.parquet\n  \
+    triview diagnose scores.parquet --svg dependence.svg\n  \
+    triview diagnose part1.state part2.state --json | jq .independence.p_value")]
+pub(crate) struct DiagnoseArgs {
+    /// Score tables or states, not both; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE|STATE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Where to draw which views depend on each other
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
 }
 
 /// Turn a table into a small state that can be merged with others
@@ -186,8 +218,8 @@ pub(crate) struct TableArgs {
 }
 
 impl TableArgs {
-    /// The same for the readers.
-    pub(crate) fn read_options(&self) -> ReadOptions {
+    /// The same for the readers, with the column that tells segments apart.
+    pub(crate) fn read_options(&self, by: Option<&str>) -> ReadOptions {
         ReadOptions {
             views: self.views.clone(),
             classes: self.classes.clone(),
@@ -196,6 +228,7 @@ impl TableArgs {
                 Some(InputKind::Score) | None => Input::Score,
             },
             cluster: self.cluster.clone(),
+            segment: by.map(str::to_owned),
             prefetch: rayon::current_num_threads() > 1,
         }
     }

@@ -6,6 +6,7 @@ use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
+use triview::estimator::Estimator;
 use triview::moments::Moments;
 use triview::views::Schema;
 use triview_table::{Table, state};
@@ -26,7 +27,12 @@ impl Inputs {
     ///
     /// # Errors
     /// For tables among states, options that a state has already answered, and whatever cannot be read.
-    pub(crate) fn open(paths: &[PathBuf], table: &TableArgs, method: &MethodArgs) -> Result<Self> {
+    pub(crate) fn open(
+        paths: &[PathBuf],
+        table: &TableArgs,
+        method: &MethodArgs,
+        by: Option<&str>,
+    ) -> Result<Self> {
         let (states, tables): (Vec<&Path>, Vec<&Path>) = paths
             .iter()
             .map(PathBuf::as_path)
@@ -40,18 +46,38 @@ impl Inputs {
                 state.display()
             ),
             (Some(_), None) => {
-                refuse_options(table, method)?;
+                refuse_options(table, method, by)?;
                 Ok(Self::States(Box::new(merge(&states)?)))
             }
-            _ => Ok(Self::Tables(open_tables(paths, table, None)?)),
+            _ => Ok(Self::Tables(open_tables(paths, table, None, by)?)),
+        }
+    }
+}
+
+impl Inputs {
+    /// The moments of all rows.
+    pub(crate) fn moments(self, estimator: &Estimator, progress: &Progress) -> Result<Moments> {
+        match self {
+            Inputs::States(moments) => Ok(*moments),
+            Inputs::Tables(table) => {
+                let source = progress.watch(&table, table.rows());
+                let moments = estimator.moments(&source, &estimator.look(&source)?)?;
+                note_changes(&table, progress);
+                Ok(moments)
+            }
         }
     }
 }
 
 /// Opens tables; `-` is standard input. With the schema of a state, its views and classes are looked for, whatever
 /// the order of the columns.
-pub(crate) fn open_tables(paths: &[PathBuf], table: &TableArgs, like: Option<&Schema>) -> Result<Table> {
-    let mut options = table.read_options();
+pub(crate) fn open_tables(
+    paths: &[PathBuf],
+    table: &TableArgs,
+    like: Option<&Schema>,
+    by: Option<&str>,
+) -> Result<Table> {
+    let mut options = table.read_options(by);
     if let Some(schema) = like {
         options.views.get_or_insert_with(|| schema.views().to_vec());
         options.classes.get_or_insert_with(|| schema.classes().to_vec());
@@ -85,7 +111,7 @@ fn merge(paths: &[&Path]) -> Result<Moments> {
 }
 
 /// Refuses what only a table can still be asked.
-fn refuse_options(table: &TableArgs, method: &MethodArgs) -> Result<()> {
+fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> Result<()> {
     let given = [
         ("--views", table.views.is_some()),
         ("--classes", table.classes.is_some()),
@@ -93,9 +119,14 @@ fn refuse_options(table: &TableArgs, method: &MethodArgs) -> Result<()> {
         ("--cluster", table.cluster.is_some()),
         ("--loss", method.loss.is_some()),
         ("--features", method.features.is_some()),
+        ("--by", by.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
-        bail!("{option} is for reading tables; a state has it settled: give it to `moments` instead");
+        let instead = match *option {
+            "--by" => "a state does not know its rows apart: make one state a segment",
+            _ => "a state has it settled: give it to `moments` instead",
+        };
+        bail!("{option} is for reading tables; {instead}");
     }
     Ok(())
 }

@@ -52,9 +52,9 @@ struct Intervals<'a> {
     matching_gap: Interval,
 }
 
-/// Whether to trust it: the key `diagnostics`, and what `diagnose` prints.
+/// Whether to trust it.
 #[derive(Debug, serde::Serialize)]
-pub(crate) struct Diagnostics<'a> {
+struct Diagnostics<'a> {
     independence: IndependenceObject<'a>,
     conditioning: Conditioning<'a>,
     alarms: Vec<&'a str>,
@@ -96,7 +96,8 @@ impl<'a> EstimateObject<'a> {
     pub(crate) fn new(estimate: &'a Estimate) -> Self {
         let views = &estimate.views;
         let Interval { low, high } = estimate.interval;
-        let interval = bounded(&estimate.interval).then_some(LevelledInterval { level: estimate.level, low, high });
+        let interval =
+            bounded(&estimate.interval).then_some(LevelledInterval { level: estimate.level, low, high });
         let all_bounded = estimate.class_prior_interval.iter().all(bounded)
             && estimate.conditional_risk_interval.iter().flatten().flatten().all(bounded)
             && bounded(&estimate.matching_gap_interval);
@@ -127,7 +128,7 @@ impl<'a> EstimateObject<'a> {
 
 impl<'a> Diagnostics<'a> {
     /// What speaks for and against an answer.
-    pub(crate) fn new(estimate: &'a Estimate) -> Self {
+    fn new(estimate: &'a Estimate) -> Self {
         let (views, conditioning) = (&estimate.views, &estimate.conditioning);
         let independence = &estimate.independence;
         let dependences = independence.dependences.iter().map(|dependence| DependenceObject {
@@ -155,6 +156,32 @@ impl<'a> Diagnostics<'a> {
                 rows_needed: finite(conditioning.rows_needed.ceil()),
             },
             alarms: estimate.alarms.iter().map(|alarm| alarm.message.as_str()).collect(),
+        }
+    }
+}
+
+/// What `diagnose` prints: the diagnostics, with what they are of.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct Diagnosis<'a> {
+    schema: u32,
+    rows: u64,
+    views: &'a [String],
+    classes: &'a [String],
+    #[serde(flatten)]
+    diagnostics: Diagnostics<'a>,
+    trusted: bool,
+}
+
+impl<'a> Diagnosis<'a> {
+    /// The object for a diagnosis.
+    pub(crate) fn new(estimate: &'a Estimate) -> Self {
+        Self {
+            schema: SCHEMA,
+            rows: estimate.rows,
+            views: &estimate.views,
+            classes: &estimate.classes,
+            diagnostics: Diagnostics::new(estimate),
+            trusted: estimate.trusted(),
         }
     }
 }

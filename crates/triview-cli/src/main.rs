@@ -5,11 +5,13 @@ mod args;
 mod chart;
 mod commands;
 mod digits;
+mod heat;
 mod inputs;
 mod json;
 mod output;
 mod printer;
 mod progress;
+mod segments;
 mod truth;
 
 use answer::Answer;
@@ -39,6 +41,7 @@ fn run(cli: &Cli) -> anyhow::Result<Answer> {
     use_threads(&cli.global)?;
     match &cli.command {
         Command::Estimate(args) => commands::estimate::run(args, &cli.global),
+        Command::Diagnose(args) => commands::diagnose::run(args, &cli.global),
         Command::Moments(args) => commands::moments::run(args, &cli.global),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Simulate(args) => commands::simulate::run(args, &cli.global),

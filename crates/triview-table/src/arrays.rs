@@ -1,9 +1,8 @@
 //! Scores in Arrow arrays, as the Parquet and the IPC reader decode them.
 
-use crate::columns::{Column, Kind, Place, Selection};
+use crate::columns::{Column, KeyColumn, Kind, Place, Selection};
 use crate::error::Error;
 use crate::format::Format;
-use crate::hash::Fnv;
 use crate::lists;
 use crate::location::Location;
 use crate::numbers::Number;
@@ -15,6 +14,7 @@ use arrow_array::types::{
     UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef};
+use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, Fields};
 use std::fmt::Write;
@@ -182,26 +182,28 @@ impl<I> Rows<I> {
                 }
             }
         }
-        if let (Some((column, name)), Some(clusters)) = (&self.selection.cluster, pending.clusters()) {
-            self.hash(*column, name, rows, clusters)?;
-        }
-        Ok(())
+        self.selection.keys.iter().try_for_each(|column| self.copy_keys(column, rows, pending))
     }
 
-    /// Hashes the text of each value of the cluster column.
-    fn hash(&self, column: usize, name: &str, rows: usize, clusters: &mut Vec<u64>) -> Result<(), Error> {
-        let array = self.array(column)?.slice(self.done, rows);
+    /// Copies the keys of `rows` rows: those of the text of each value, of which a null has none.
+    fn copy_keys(&self, column: &KeyColumn, rows: usize, pending: &mut Pending) -> Result<(), Error> {
         let refuse = |reason: &dyn std::fmt::Display| self.location.corrupt(self.format, reason);
+        let mut array = self.array(column.at)?.slice(self.done, rows);
+        if let DataType::Timestamp(unit, Some(_)) = array.data_type() {
+            // Parquet keeps no other time zone, and the formatter knows none by its name.
+            let utc = DataType::Timestamp(*unit, Some("+00:00".into()));
+            array = cast(&array, &utc).map_err(|error| refuse(&error))?;
+        }
         let options = FormatOptions::default();
-        let text = ArrayFormatter::try_new(&array, &options).map_err(|error| refuse(&error))?;
+        let values = ArrayFormatter::try_new(&array, &options).map_err(|error| refuse(&error))?;
+        let mut text = String::new();
         for at in 0..rows {
-            if array.is_null(at) {
-                let path = self.location.name.clone();
-                return Err(Error::Null { path, row: self.row(self.done + at), column: name.to_owned() });
+            text.clear();
+            write!(text, "{}", values.value(at)).map_err(|error| refuse(&error))?;
+            if !pending.push_key(column.purpose, text.as_bytes()) {
+                let (path, row) = (self.location.name.clone(), self.row(self.done + at));
+                return Err(Error::Null { path, row, column: column.name.clone() });
             }
-            let mut key = Fnv::new();
-            write!(key, "{}", text.value(at)).map_err(|error| refuse(&error))?;
-            clusters.push(key.finish());
         }
         Ok(())
     }

@@ -33,6 +33,33 @@ pub(crate) enum Place {
     List { column: usize, order: Vec<usize> },
 }
 
+/// What a column's equal values say of their rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// That they depend on each other.
+    Cluster,
+    /// That they are answered together, and apart from the others.
+    Segment,
+}
+
+impl Purpose {
+    /// What is done by the column, in a message.
+    fn verb(self) -> &'static str {
+        match self {
+            Purpose::Cluster => "cluster",
+            Purpose::Segment => "segment",
+        }
+    }
+}
+
+/// A column that is read for its text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct KeyColumn {
+    pub(crate) purpose: Purpose,
+    pub(crate) at: usize,
+    pub(crate) name: String,
+}
+
 /// The columns of one file that are read.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Selection {
@@ -40,8 +67,8 @@ pub(crate) struct Selection {
     /// Empty while it is not known how long the lists are.
     pub(crate) classes: Vec<String>,
     pub(crate) places: [Place; VIEWS],
-    /// The column to cluster by, and its name.
-    pub(crate) cluster: Option<(usize, String)>,
+    /// The columns to cluster and to segment by, which may be one.
+    pub(crate) keys: Vec<KeyColumn>,
     pub(crate) ignored: Vec<String>,
 }
 
@@ -75,7 +102,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
         views: views.iter().map(|(view, _)| view.to_string()).collect(),
         classes: Vec::new(),
         places: std::array::from_fn(|_| Place::Columns(Vec::new())),
-        cluster: cluster(path, columns, options)?,
+        keys: Vec::new(),
         ignored: Vec::new(),
     };
     if by_list {
@@ -93,6 +120,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
         selection.classes = classes;
         selection.places = places.map(Place::Columns);
     }
+    selection.keys = key_columns(path, columns, &selection.used(), options)?;
     let used = selection.used();
     let other = |at: &usize| used.binary_search(at).is_err();
     selection.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
@@ -102,7 +130,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
 impl Selection {
     /// All columns that are read, in the order of the file.
     pub(crate) fn used(&self) -> Vec<usize> {
-        let mut used: Vec<usize> = self.cluster.iter().map(|(column, _)| *column).collect();
+        let mut used: Vec<usize> = self.keys.iter().map(|column| column.at).collect();
         for place in &self.places {
             match place {
                 Place::Columns(columns) => used.extend(columns),
@@ -313,15 +341,38 @@ fn match_classes(
     Ok((classes, places))
 }
 
-/// The column to cluster by.
-fn cluster(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Option<(usize, String)>, Error> {
-    let Some(wanted) = &options.cluster else { return Ok(None) };
-    let names = || columns.iter().map(|column| column.name.as_str());
-    let at = names().position(|name| name == wanted).ok_or_else(|| Error::NoClusterColumn {
-        path: path.into(),
-        column: wanted.clone(),
-        found: names().map(str::to_string).collect(),
-        nearest: nearest(wanted, names()),
-    })?;
-    Ok(Some((at, wanted.clone())))
+/// The columns to cluster and to segment by. Those of the scores, and lists of whatever use, are not offered: the
+/// views of an array are lists too, and have no text.
+fn key_columns(
+    path: &Path,
+    columns: &[Column],
+    scores: &[usize],
+    options: &ReadOptions,
+) -> Result<Vec<KeyColumn>, Error> {
+    let offered =
+        |at: usize| !matches!(columns[at].kind, Kind::List(_)) && scores.binary_search(&at).is_err();
+    let names = || (0..columns.len()).filter(|at| offered(*at)).map(|at| columns[at].name.as_str());
+    let mut keys = Vec::new();
+    for (purpose, wanted) in [(Purpose::Cluster, &options.cluster), (Purpose::Segment, &options.segment)] {
+        let Some(name) = wanted.clone() else { continue };
+        let path = path.into();
+        match columns.iter().position(|column| column.name == name) {
+            None => {
+                let (found, nearest) = (names().map(str::to_owned).collect(), nearest(&name, names()));
+                return Err(Error::NoKeyColumn {
+                    path,
+                    column: name,
+                    purpose: purpose.verb(),
+                    found,
+                    nearest,
+                });
+            }
+            Some(at) if !offered(at) => {
+                let found = names().map(str::to_owned).collect();
+                return Err(Error::ScoresAsKeys { path, column: name, purpose: purpose.verb(), found });
+            }
+            Some(at) => keys.push(KeyColumn { purpose, at, name }),
+        }
+    }
+    Ok(keys)
 }

@@ -4,9 +4,8 @@
 //! arrays, that leaves the row, the column and the text at hand when something is wrong.
 
 use crate::columns::{Column, Kind, Place, Selection};
-use crate::error::Error;
+use crate::error::{Error, shortened};
 use crate::format::Format;
-use crate::hash::Fnv;
 use crate::location::Location;
 use crate::pending::Pending;
 use crate::table::{Inspection, Reader};
@@ -71,13 +70,10 @@ impl Reader for Rows {
                 *pending.cell(cell.view, cell.class) = number(field)
                     .ok_or_else(|| self.refuse(field, self.selection.label(cell.view, cell.class)))?;
             }
-            if let (Some((column, name)), Some(clusters)) = (&self.selection.cluster, pending.clusters()) {
-                if self.record[*column].is_empty() {
-                    return Err(self.refuse(b"", name.clone()));
+            for column in &self.selection.keys {
+                if !pending.push_key(column.purpose, &self.record[column.at]) {
+                    return Err(self.refuse(b"", column.name.clone()));
                 }
-                let mut key = Fnv::new();
-                key.write(&self.record[*column]);
-                clusters.push(key.finish());
             }
             pending.advance(1);
             filled += 1;
@@ -94,11 +90,7 @@ impl Rows {
         if text.is_empty() {
             return Error::Null { path, row, column };
         }
-        let mut shown: String = text.chars().take(40).collect();
-        if shown.len() < text.len() {
-            shown.push('…');
-        }
-        Error::NotANumber { path, row, column, text: shown }
+        Error::NotANumber { path, row, column, text: shortened(&text, 40) }
     }
 }
 

@@ -232,17 +232,37 @@ pub enum Error {
         /// The likeliest of the first file's names for one of this file's.
         nearest: Option<String>,
     },
-    /// The column of `--cluster` is not there.
-    #[error("`{}` has no column `{column}` to cluster by; {}it has {}", path.display(), did_you_mean(nearest), quoted(found))]
-    NoClusterColumn {
+    /// The column to cluster or to segment by is not there.
+    #[error(
+        "`{}` has no column `{column}` to {purpose} by; {}besides the scores it has {}",
+        path.display(), did_you_mean(nearest), quoted(found)
+    )]
+    NoKeyColumn {
         /// The file.
         path: PathBuf,
         /// The name asked for.
         column: String,
+        /// `cluster` or `segment`.
+        purpose: &'static str,
         /// The columns there are.
         found: Vec<String>,
         /// The likeliest of them.
         nearest: Option<String>,
+    },
+    /// The column to cluster or to segment by holds scores, or lists.
+    #[error(
+        "`{}`: column `{column}` holds scores or lists, rows cannot be {purpose}ed by it; choose another, there are {}",
+        path.display(), quoted(found)
+    )]
+    ScoresAsKeys {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// `cluster` or `segment`.
+        purpose: &'static str,
+        /// The columns that can be asked for.
+        found: Vec<String>,
     },
     /// Text in a score column.
     #[error(
@@ -441,6 +461,14 @@ fn counted(views: &[(String, Option<usize>)]) -> String {
         })
         .collect();
     if views.is_empty() { "none".into() } else { views.join(", ") }
+}
+
+/// A text as it is shown: the beginning of it, if it is long.
+pub(crate) fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 /// The start of a sentence that proposes a name, if there is one.

@@ -1,9 +1,19 @@
 //! A batch while it is being filled.
 
+use crate::columns::Purpose;
+use crate::error::shortened;
+use crate::hash::key;
+use std::collections::BTreeMap;
 use triview::views::{Batch, VIEWS};
 
 /// How many scores of a view a batch holds at most: batches of 16,384 rows up to 64 classes, fewer beyond.
 const CELLS: usize = 1 << 20;
+
+/// The segment of the rows that have no value in the column.
+const MISSING: &str = "(missing)";
+
+/// The most characters of a segment's name that are kept.
+const LONGEST: usize = 200;
 
 /// Scores in the layout of a [`Batch`], with room for more rows.
 ///
@@ -15,15 +25,19 @@ pub(crate) struct Pending {
     capacity: usize,
     rows: usize,
     scores: [Vec<f64>; VIEWS],
+    /// Keys of the rows, once a reader has pushed one.
     clusters: Option<Vec<u64>>,
+    segments: Option<Vec<u64>>,
+    /// What the keys of the segments stand for.
+    names: BTreeMap<u64, String>,
 }
 
 impl Pending {
     /// An empty batch for `k` classes.
-    pub(crate) fn new(k: usize, clustered: bool) -> Self {
+    pub(crate) fn new(k: usize) -> Self {
         let capacity = (CELLS / k.max(1)).clamp(16, 16_384);
         let scores = std::array::from_fn(|_| vec![0.0; k * capacity]);
-        Self { k, capacity, rows: 0, scores, clusters: clustered.then(|| Vec::with_capacity(capacity)) }
+        Self { k, capacity, rows: 0, scores, clusters: None, segments: None, names: BTreeMap::new() }
     }
 
     /// The most rows it can hold.
@@ -77,9 +91,29 @@ impl Pending {
         &mut self.scores[view][class * self.capacity + self.rows]
     }
 
-    /// The keys of the rows' groups, to be pushed to; nothing when rows are not grouped.
-    pub(crate) fn clusters(&mut self) -> Option<&mut Vec<u64>> {
-        self.clusters.as_mut()
+    /// Adds the key of one more row, made of its text. A blank is no text: a CSV file cannot tell the two apart, and
+    /// all formats are to agree. Says whether the row can be used: those without a text make a segment of their
+    /// own, but which rows they depend on is not known.
+    pub(crate) fn push_key(&mut self, purpose: Purpose, text: &[u8]) -> bool {
+        let missing = text.trim_ascii().is_empty();
+        let key = key(if missing { b"" } else { text });
+        let keys = match purpose {
+            Purpose::Cluster => &mut self.clusters,
+            Purpose::Segment => &mut self.segments,
+        };
+        keys.get_or_insert_with(|| Vec::with_capacity(self.capacity)).push(key);
+        if purpose == Purpose::Cluster {
+            return !missing;
+        }
+        self.names.entry(key).or_insert_with(|| {
+            if missing { MISSING.into() } else { shortened(&String::from_utf8_lossy(text), LONGEST) }
+        });
+        true
+    }
+
+    /// Takes the names of the segments that the rows so far are of.
+    pub(crate) fn take_names(&mut self) -> BTreeMap<u64, String> {
+        std::mem::take(&mut self.names)
     }
 
     /// Counts `rows` more rows as filled.
@@ -113,8 +147,12 @@ impl Pending {
             }
         }
         let batch = Batch::new(self.rows, self.scores)?;
-        Ok(match self.clusters {
+        let batch = match self.clusters {
             Some(clusters) => batch.with_clusters(clusters),
+            None => batch,
+        };
+        Ok(match self.segments {
+            Some(segments) => batch.with_segments(segments),
             None => batch,
         })
     }

@@ -66,7 +66,7 @@ impl Pipeline {
 
     fn fill(&mut self) -> Result<Option<Batch>, Error> {
         let set = self.set.clone();
-        let mut pending = Pending::new(set.k, set.options.cluster.is_some());
+        let mut pending = Pending::new(set.k);
         let mut runs = Vec::new();
         while pending.room() > 0 {
             let Some(member) = set.members.get(self.at) else { break };
@@ -95,6 +95,7 @@ impl Pipeline {
             let clipped = take_logs(&mut pending, &origin)?;
             set.clipped.fetch_add(clipped, Ordering::Relaxed);
         }
+        set.keep_names(pending.take_names());
         match pending.finish() {
             Err(triview::Error::NotFinite { row, view, class, value }) => {
                 let (member, row) = origin(row);

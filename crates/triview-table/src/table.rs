@@ -9,11 +9,11 @@ use crate::pipeline::{Batches, Pipeline};
 use crate::{csv, ipc, npy, parquet};
 use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use arrow_schema::SchemaRef;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
 use triview::views::{Schema, Source};
 
@@ -38,6 +38,8 @@ pub struct ReadOptions {
     pub input: Input,
     /// A column whose equal values mark rows that depend on each other.
     pub cluster: Option<String>,
+    /// A column whose values are the segments that rows are answered by. It may be the one to cluster by.
+    pub segment: Option<String>,
     /// Whether to decode ahead on other threads.
     pub prefetch: bool,
 }
@@ -59,6 +61,8 @@ pub(crate) struct DataSet {
     pub(crate) options: ReadOptions,
     pub(crate) k: usize,
     pub(crate) clipped: AtomicU64,
+    /// What the keys of segments stand for.
+    names: Mutex<BTreeMap<u64, String>>,
     /// The copies of pipes, which vanish with the table.
     _spooled: Vec<NamedTempFile>,
 }
@@ -106,6 +110,7 @@ impl Table {
             options: options.clone(),
             k: schema.k(),
             clipped: AtomicU64::new(0),
+            names: Mutex::default(),
             _spooled: spooled,
         };
         Ok(Table { schema, ignored, set: Arc::new(set) })
@@ -124,6 +129,35 @@ impl Table {
     /// How many probabilities the latest reading raised to 1e-15 because they were below it, most often zero.
     pub fn clipped(&self) -> u64 {
         self.set.clipped.load(Ordering::Relaxed)
+    }
+
+    /// The value of [`ReadOptions::segment`]'s column that a segment's key stands for, shortened if it is very long;
+    /// `(missing)` for rows without one. Known once a batch with the segment has been read, and of the first
+    /// hundred thousand segments only: no more than a thousand are ever answered.
+    pub fn segment_name(&self, key: u64) -> Option<String> {
+        self.set.names().get(&key).cloned()
+    }
+}
+
+impl DataSet {
+    fn names(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
+        // Names are only ever added, each whole: a thread that panicked left none half-written.
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the names of segments, until there are more than anybody asks for.
+    pub(crate) fn keep_names(&self, found: BTreeMap<u64, String>) {
+        const MOST: usize = 100_000;
+        if found.is_empty() {
+            return;
+        }
+        let mut names = self.names();
+        for (key, name) in found {
+            if names.len() == MOST {
+                break;
+            }
+            names.entry(key).or_insert(name);
+        }
     }
 }
 

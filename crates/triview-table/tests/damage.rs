@@ -16,8 +16,9 @@ use triview_table::{ReadOptions, silence_caught_panics, state};
 
 /// Reads bytes as a table, in the ways that take different paths through the readers.
 fn read_table(path: &Path) {
-    let clustered = ReadOptions { cluster: Some("key".into()), ..Default::default() };
-    for options in [ReadOptions::default(), clustered] {
+    let key = Some("key".to_string());
+    let keyed = ReadOptions { cluster: key.clone(), segment: key, ..Default::default() };
+    for options in [ReadOptions::default(), keyed] {
         let _ = read_with(&[path], &options);
     }
 }
@@ -109,7 +110,12 @@ fn damaged_states() {
     let folder = folder();
     let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
     let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
-    let header = Header { schema, loss: "log".into(), features: FeatureMap::Scores, bins: std::array::from_fn(|_| Bins::none(2)) };
+    let header = Header {
+        schema,
+        loss: "log".into(),
+        features: FeatureMap::Scores,
+        bins: std::array::from_fn(|_| Bins::none(2)),
+    };
     let layout = header.layout().unwrap();
     let path = folder.path().join("part.state");
     state::write(&path, &Moments::new(header.clone(), vec![vec![1.0; layout.len]; 2]).unwrap()).unwrap();

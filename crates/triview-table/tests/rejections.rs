@@ -317,13 +317,72 @@ fn files_differ() {
     assert_refused!(result, Error::FilesDiffer { .. }, "classes are `cat`, `dgo`", "did you mean `dog`?");
 }
 
+/// Options to cluster by a column, and to segment by it, with the verb of the message.
+fn by(column: &str) -> [(ReadOptions, &'static str); 2] {
+    let column = Some(column.to_owned());
+    [
+        (ReadOptions { cluster: column.clone(), ..Default::default() }, "cluster"),
+        (ReadOptions { segment: column, ..Default::default() }, "segment"),
+    ]
+}
+
 #[test]
-fn no_cluster_column() {
+fn no_key_column() {
     let folder = folder();
-    let path = put(&folder, "t.csv", "a:x,a:y,b:x,b:y,c:x,c:y,patient\n1,2,3,4,5,6,7\n");
-    let options = ReadOptions { cluster: Some("patinet".into()), ..Default::default() };
-    let result = read_with(&[&path], &options);
-    assert_refused!(result, Error::NoClusterColumn { .. }, "`patinet`", "did you mean `patient`?");
+    let text: ArrayRef = Arc::new(StringArray::from(vec!["1", "2", "3"]));
+    let batch = [record_batch(columns(vec![("patient", text)]))];
+    for path in [
+        put(&folder, "t.csv", "a:x,a:y,b:x,b:y,c:x,c:y,patient\n1,2,3,4,5,6,7\n"),
+        put_parquet(&folder, "t.parquet", &batch, 10),
+        put_arrow(&folder, "t.arrow", &batch),
+    ] {
+        for (options, verb) in by("patinet") {
+            let result = read_with(&[&path], &options);
+            let place = format!("no column `patinet` to {verb} by");
+            assert_refused!(result, Error::NoKeyColumn { .. }, place.as_str(), "did you mean `patient`?");
+        }
+    }
+    let array = put(&folder, "t.npy", npy(1, "'|u1'", false, "(1, 3, 2)", &[0; 6]));
+    for (options, _) in by("patient") {
+        let result = read_with(&[&array], &options);
+        assert_refused!(result, Error::NoKeyColumn { .. }, "`patient`", "besides the scores it has none");
+    }
+    // The other files of a data set need the column as well.
+    let with = put(&folder, "with.csv", csv(&["1,2,3,4,5,6"]).replace("\n", ",day\n"));
+    let without = put(&folder, "without.csv", csv(&["1,2,3,4,5,6"]));
+    for (options, _) in by("day") {
+        assert_refused!(read_with(&[&with, &without], &options), Error::NoKeyColumn { .. }, "without.csv");
+    }
+}
+
+#[test]
+fn scores_as_keys() {
+    let folder = folder();
+    let four = "d:cat,a:cat,a:dog,b:cat,b:dog,c:cat,c:dog\n7,1,2,3,4,5,6\n";
+    let four = put(&folder, "t.csv", four);
+    for (options, verb) in by("b:dog") {
+        let options = ReadOptions { views: views("a,b,c").views, ..options };
+        let said = format!("rows cannot be {verb}ed by it; choose another, there are `d:cat`");
+        let result = read_with(&[&four], &options);
+        assert_refused!(result, Error::ScoresAsKeys { .. }, "`b:dog` holds scores", said.as_str());
+    }
+    // A column of a view that is not used is a column like any other.
+    for (options, _) in by("d:cat") {
+        assert!(read_with(&[&four], &ReadOptions { views: views("a,b,c").views, ..options }).is_ok());
+    }
+    let column = || lists(&[pair(), pair()]);
+    let batch = record_batch(vec![("a", column()), ("b", column()), ("c", column()), ("d", column())]);
+    let array = npy(1, "'|u1'", false, "(1, 4, 2)", &[0; 8]);
+    for (path, views, columns) in [
+        (put_parquet(&folder, "t.parquet", std::slice::from_ref(&batch), 10), views("a,b,c"), ["b", "d"]),
+        (put_arrow(&folder, "t.arrow", &[batch]), views("a,b,c"), ["b", "d"]),
+        (put(&folder, "t.npy", array), views("1,2,3"), ["2", "4"]),
+    ] {
+        for (options, _) in columns.into_iter().flat_map(by) {
+            let result = read_with(&[&path], &ReadOptions { views: views.views.clone(), ..options });
+            assert_refused!(result, Error::ScoresAsKeys { .. }, "holds scores or lists", "there are none");
+        }
+    }
 }
 
 #[test]
@@ -412,8 +471,14 @@ fn null() {
     let path = put_parquet(&folder, "t.parquet", &[record_batch(columns(vec![("day", keys)]))], 10);
     let options = ReadOptions { cluster: Some("day".into()), ..Default::default() };
     assert_refused!(read_with(&[&path], &options), Error::Null { row: 3, .. }, "column `day`");
-    let path = put(&folder, "t.csv", "a:x,a:y,b:x,b:y,c:x,c:y,day\n1,2,3,4,5,6,\n");
-    assert_refused!(read_with(&[&path], &options), Error::Null { row: 1, .. }, "column `day`");
+    let empty: ArrayRef = Arc::new(StringArray::from(vec!["x", "", "y"]));
+    let path = put_arrow(&folder, "t.arrow", &[record_batch(columns(vec![("day", empty)]))]);
+    assert_refused!(read_with(&[&path], &options), Error::Null { row: 2, .. }, "column `day`");
+    for blank in ["", " "] {
+        let text = format!("a:x,a:y,b:x,b:y,c:x,c:y,day\n1,2,3,4,5,6,{blank}\n");
+        let path = put(&folder, "t.csv", text);
+        assert_refused!(read_with(&[&path], &options), Error::Null { row: 1, .. }, "column `day`");
+    }
 }
 
 #[test]

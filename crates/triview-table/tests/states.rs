@@ -13,7 +13,12 @@ use triview_table::{Error, replace, state};
 fn header() -> Header {
     let names = |names: [&str; 3]| names.map(str::to_owned).to_vec();
     let schema = Schema::new(names(["a", "b", "c"]), names(["x", "y", "z"])).unwrap();
-    Header { schema, loss: "log".into(), features: FeatureMap::Scores, bins: std::array::from_fn(|_| Bins::none(3)) }
+    Header {
+        schema,
+        loss: "log".into(),
+        features: FeatureMap::Scores,
+        bins: std::array::from_fn(|_| Bins::none(3)),
+    }
 }
 
 fn moments() -> Moments {

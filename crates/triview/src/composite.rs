@@ -299,7 +299,8 @@ mod tests {
     fn distortion_brightens_the_middle_and_dims_the_border() {
         let plain = Composites::draw(&four(), &Recipe::new(50), 7).expect("composites");
         let shifted = Composites::draw(&four(), &Recipe::new(50).distortion(5.0), 7).expect("composites");
-        let clipped = Composites::draw(&four(), &Recipe::new(50).distortion(5.0).clipped(true), 7).expect("composites");
+        let clipped =
+            Composites::draw(&four(), &Recipe::new(50).distortion(5.0).clipped(true), 7).expect("composites");
         assert_eq!(plain.labels(), shifted.labels());
         // Pixel 0 is a corner, at distance 1; pixel 9 one of the middle four, at a third of it.
         for row in 0..50 {

@@ -53,6 +53,15 @@ pub enum Error {
         /// The most that can be answered.
         most: usize,
     },
+    /// More segments than states fit in memory.
+    #[error(
+        "the rows are of more than {most} segments; each needs rows and memory of its own: segment by a column with \
+         fewer values, such as the month instead of the day"
+    )]
+    TooManySegments {
+        /// The most that are answered apart.
+        most: usize,
+    },
     /// Too few rows to say anything.
     #[error("{rows} row(s): at least {needed} are needed for {k} classes")]
     TooFewRows {

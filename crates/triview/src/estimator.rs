@@ -1,12 +1,12 @@
 //! From rows, or from a state, to the risk.
 
-use crate::error::{Error, Result};
 use crate::diagnostics;
+use crate::error::{Error, Result};
 pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::{Bins, FeatureMap};
 use crate::fitting;
 use crate::loss;
-use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments};
+use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator};
 use crate::sample::sample;
 use crate::solution::{solve, tensor_risk};
 use crate::views::Source;
@@ -173,6 +173,27 @@ impl Estimator {
         let mut sums = Accumulator::new(header.clone())?;
         for batch in source.batches()? {
             sums.update(&batch?);
+        }
+        Ok(sums.finish()?)
+    }
+
+    /// Sums the moments of each segment's rows, in one reading: the segments' keys and moments, in the order of
+    /// their first rows. Merged, they are the moments of all rows.
+    ///
+    /// # Errors
+    /// Those of [`Estimator::moments`], and [`Error::TooManySegments`].
+    ///
+    /// # Panics
+    /// When the source gives rows without segments: a mistake of the caller's.
+    pub fn moments_by<S: Source>(
+        &self,
+        source: &S,
+        header: &Header,
+    ) -> Result<Vec<(u64, Moments)>, S::Error> {
+        header.expect(source.schema())?;
+        let mut sums = SegmentedAccumulator::new(header.clone())?;
+        for batch in source.batches()? {
+            sums.update(&batch?)?;
         }
         Ok(sums.finish()?)
     }

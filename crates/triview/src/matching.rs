@@ -28,11 +28,7 @@ pub(crate) fn assign(weights: &Mat<f64>) -> Matching {
         .max_by(|a, b| total(a).total_cmp(&total(b)))
         .unwrap_or_else(|| order.clone());
     let place = |latent: usize| order.iter().position(|&own| own == latent).unwrap_or(latent);
-    Matching {
-        gap: total(&order) - total(&second),
-        second: second.into_iter().map(place).collect(),
-        order,
-    }
+    Matching { gap: total(&order) - total(&second), second: second.into_iter().map(place).collect(), order }
 }
 
 /// Weights as whole numbers. The assignment algorithm looks for differences that are exactly zero, which rounding
@@ -49,9 +45,11 @@ impl Ranks {
     fn new(weights: &Mat<f64>) -> Self {
         let k = weights.nrows();
         let finite = || (0..k * k).map(|cell| weights[(cell / k, cell % k)]).filter(|w| w.is_finite());
-        let (least, most) = (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
+        let (least, most) =
+            (finite().fold(f64::INFINITY, f64::min), finite().fold(f64::NEG_INFINITY, f64::max));
         let scale = if most > least { SPREAD / (most - least) } else { 0.0 };
-        let rank = |weight: f64| if weight.is_finite() { ((weight - least) * scale).round() as i64 } else { 0 };
+        let rank =
+            |weight: f64| if weight.is_finite() { ((weight - least) * scale).round() as i64 } else { 0 };
         Self { cells: Matrix::from_fn(k, k, |(name, latent)| rank(weights[(latent, name)])) }
     }
 

@@ -127,7 +127,11 @@ impl Population {
             );
         }
         if !(0.0..=1.0).contains(&setting.shared) {
-            return refuse("shared", setting.shared.to_string(), "a share of the rows, from 0 to 1, is needed");
+            return refuse(
+                "shared",
+                setting.shared.to_string(),
+                "a share of the rows, from 0 to 1, is needed",
+            );
         }
         let mut rng = Pcg64::seed_from_u64(seed);
         let spread = setting.separation / 2f64.sqrt();

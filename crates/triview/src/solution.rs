@@ -238,8 +238,7 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
         }
     };
     let largest = (0..weights.len()).fold(0, |best, i| if weights[i] > weights[best] { i } else { best });
-    let used: Vec<(&Answer, f64)> =
-        answers.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
+    let used: Vec<(&Answer, f64)> = answers.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
     let mean = |value: &dyn Fn(&Answer) -> f64| used.iter().map(|(a, weight)| weight * value(a)).sum::<f64>();
     let k = header.schema.k();
     let prior: Vec<f64> = (0..k).map(|j| mean(&|a| a.mixture.prior[j])).collect();
@@ -247,7 +246,8 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let conditional = std::array::from_fn(|v| {
         Mat::from_fn(k, k, |i, j| mean(&|a| a.mixture.prior[j] * a.risk.conditional[v][(i, j)]) / prior[j])
     });
-    let deviations: Vec<(&Deviations, f64)> = used.iter().map(|(a, weight)| (&a.deviations, *weight)).collect();
+    let deviations: Vec<(&Deviations, f64)> =
+        used.iter().map(|(a, weight)| (&a.deviations, *weight)).collect();
     Ok(Solution {
         start,
         rival,
@@ -277,7 +277,8 @@ fn answer(
     let read = |mixture: &Mixture, sums: &[f64]| -> Result<([Risk; 2], Vec<f64>)> {
         let of = |kind| risk(loss, kind, whitening, mixture, layout, sums);
         let risks = [of(Kind::Linear)?, of(Kind::Pair)?];
-        let row = risks.iter().flat_map(|r| Quantities::of(loss, &mixture.prior, r, &matching.second)).collect();
+        let row =
+            risks.iter().flat_map(|r| Quantities::of(loss, &mixture.prior, r, &matching.second)).collect();
         Ok((risks, row))
     };
     let (risks, whole) = read(&mixture, sums)?;
@@ -319,7 +320,8 @@ pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = loss::by_name(&header.loss)?;
     let whitening = Whitening::fit(&header.schema, layout, &sums)?;
-    let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.schema.k(), seed)? else {
+    let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.schema.k(), seed)?
+    else {
         return Ok(None);
     };
     let (mixture, _) = identify(loss, &whitening, &mixture, layout, &sums)?;

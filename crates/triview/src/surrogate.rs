@@ -93,13 +93,7 @@ impl Surrogates {
 
     /// `E[g_v W_-v^T] diag(1 / pi)`, the class means of some function `g_v` of view `v`, from the sums of `g_v (x) u_a`
     /// for the two other views `a`. Of the loss terms they are the conditional risk (eq. 2).
-    pub(crate) fn class_means(
-        &self,
-        v: usize,
-        prior: &[f64],
-        cross: &[Part; 2],
-        sums: &[f64],
-    ) -> Mat<f64> {
+    pub(crate) fn class_means(&self, v: usize, prior: &[f64], cross: &[Part; 2], sums: &[f64]) -> Mat<f64> {
         let rows = cross[0].shape[0];
         let mut product = Mat::zeros(rows, prior.len());
         for ((part, a), weight) in cross.iter().zip(others(v)).zip(self.weights(v)) {

@@ -76,6 +76,7 @@ pub struct Batch {
     rows: usize,
     scores: [Vec<f64>; VIEWS],
     clusters: Option<Vec<u64>>,
+    segments: Option<Vec<u64>>,
 }
 
 impl Batch {
@@ -95,12 +96,12 @@ impl Batch {
             }
         }
         assert!(scores.iter().all(|other| other.len() == scores[0].len()), "views of unequal length");
-        Ok(Self { rows, scores, clusters: None })
+        Ok(Self::from_finite(rows, scores))
     }
 
     /// A batch of scores that were computed here and are finite by construction.
     pub(crate) fn from_finite(rows: usize, scores: [Vec<f64>; VIEWS]) -> Self {
-        Self { rows, scores, clusters: None }
+        Self { rows, scores, clusters: None, segments: None }
     }
 
     /// The same batch whose rows belong to groups: rows with equal keys are kept in one block, so that
@@ -113,6 +114,34 @@ impl Batch {
         assert_eq!(clusters.len(), self.rows, "one cluster key a row");
         self.clusters = Some(clusters);
         self
+    }
+
+    /// The same batch whose rows belong to segments: rows with equal keys are answered together, and apart from
+    /// the others, by [`SegmentedAccumulator`](crate::moments::SegmentedAccumulator).
+    ///
+    /// # Panics
+    /// When there is not one key a row.
+    #[must_use]
+    pub fn with_segments(mut self, segments: Vec<u64>) -> Self {
+        assert_eq!(segments.len(), self.rows, "one segment key a row");
+        self.segments = Some(segments);
+        self
+    }
+
+    /// The rows at these places, in this order, with their groups and segments.
+    pub(crate) fn select(&self, rows: &[usize]) -> Self {
+        let keys = |keys: &Option<Vec<u64>>| {
+            keys.as_ref().map(|keys| rows.iter().map(|&row| keys[row]).collect::<Vec<_>>())
+        };
+        let scores = std::array::from_fn(|view| {
+            let mut scores = Vec::with_capacity(self.k() * rows.len());
+            for class in 0..self.k() {
+                let column = self.column(view, class);
+                scores.extend(rows.iter().map(|&row| column[row]));
+            }
+            scores
+        });
+        Self { rows: rows.len(), scores, clusters: keys(&self.clusters), segments: keys(&self.segments) }
     }
 
     /// The number of rows.
@@ -138,6 +167,11 @@ impl Batch {
     /// The group of each row, where rows are grouped.
     pub fn clusters(&self) -> Option<&[u64]> {
         self.clusters.as_deref()
+    }
+
+    /// The segment of each row, where rows have segments.
+    pub fn segments(&self) -> Option<&[u64]> {
+        self.segments.as_deref()
     }
 }
 

@@ -102,6 +102,27 @@ fn parts_give_the_answer_of_the_whole() {
 }
 
 #[test]
+fn segments_together_give_the_answer_of_the_whole() {
+    let (schema, batch) = example(Preset::Three, 9_000, 4);
+    let keys: Vec<u64> = (0..9_000).map(|row| [30, 10, 20, 10][row / 7 % 4]).collect();
+    let source = InMemory::new(schema, vec![batch.with_segments(keys)]);
+    // The header of this map says how the ways of solving count, so that blocks settle the error alone.
+    let estimator = Params::new().features(Features::Posterior).check().unwrap();
+    let header = estimator.look(&source).unwrap();
+    let whole = estimator.solve(&estimator.moments(&source, &header).unwrap()).unwrap();
+    let segments = estimator.moments_by(&source, &header).unwrap();
+    let rows: Vec<(u64, u64)> = segments.iter().map(|(key, moments)| (*key, moments.rows())).collect();
+    assert_eq!(rows, [(30, 2_254), (10, 4_499), (20, 2_247)]);
+    let merged = segments.into_iter().map(|(_, moments)| moments);
+    let merged = merged.reduce(|sum, next| sum.merge(&next).unwrap()).unwrap();
+    let merged = estimator.solve(&merged).unwrap();
+    assert_eq!(merged.rows, whole.rows);
+    assert!((merged.risk - whole.risk).abs() < 1e-9, "{} {}", merged.risk, whole.risk);
+    // Other blocks of as many rows: the error is known to about one part in the root of twice their number.
+    assert!((merged.standard_error / whole.standard_error).ln().abs() < 0.4);
+}
+
+#[test]
 fn the_second_pass_from_a_state_answers() {
     let (schema, batch) = example(Preset::Six, 20_000, 5);
     let source = InMemory::new(schema, vec![batch]);

@@ -84,7 +84,11 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
     (0..=STRONGEST)
         .into_par_iter()
         .map(|distortion| {
-            let rows = Composites::draw(images, &Recipe::new(ROWS).distortion(f64::from(distortion)), seed.wrapping_add(2))?;
+            let rows = Composites::draw(
+                images,
+                &Recipe::new(ROWS).distortion(f64::from(distortion)),
+                seed.wrapping_add(2),
+            )?;
             let scores = model.scores(&rows)?;
             let truth = log_loss(&scores, rows.labels());
             let entropy = predictive_entropy(&scores);

@@ -7,25 +7,27 @@ use crate::json::{self, EstimateObject};
 use crate::output;
 use crate::printer;
 use crate::progress::Progress;
-use anyhow::Result;
-use triview_table::state;
+use crate::segments::{Segment, Segmented};
+use anyhow::{Context, Result};
+use rayon::prelude::*;
+use triview::estimator::Estimator;
+use triview::moments::Moments;
+use triview_table::{Table, state};
 
-/// Estimates from tables or states; saves the second pass's feature map where asked.
+/// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     let estimator = args.method.estimator(global)?;
     if let Some(path) = &args.save_posterior {
         output::check(path, &args.inputs)?;
     }
-    let inputs = Inputs::open(&args.inputs, &args.table, &args.method)?;
+    let inputs = Inputs::open(&args.inputs, &args.table, &args.method, args.by.as_deref())?;
     let progress = Progress::new(global.quiet);
-    let moments = match inputs {
-        Inputs::States(moments) => *moments,
-        Inputs::Tables(table) => {
-            let source = progress.watch(&table, table.rows());
-            let moments = estimator.moments(&source, &estimator.look(&source)?)?;
-            note_changes(&table, &progress);
-            moments
+    let (moments, segments) = match (&args.by, inputs) {
+        (Some(column), Inputs::Tables(table)) => {
+            let (whole, segments) = by_segment(&estimator, &table, &progress)?;
+            (whole, Some(Segmented { column: column.clone(), segments }))
         }
+        (_, inputs) => (inputs.moments(&estimator, &progress)?, None),
     };
     progress.spin("fitting");
     let estimate = estimator.solve(&moments)?;
@@ -33,10 +35,32 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         state::write_header(path, &estimator.posterior(&moments)?)?;
     }
     drop(progress);
-    let text = if args.json {
-        json::to_text(&EstimateObject::new(&estimate))?
-    } else {
-        printer::estimate(&estimate)
+    let object = EstimateObject::new(&estimate);
+    let text = match (args.json, &segments) {
+        (true, None) => json::to_text(&object)?,
+        (true, Some(segments)) => json::to_text(&segments.object(object))?,
+        (false, None) => printer::estimate(&estimate),
+        (false, Some(segments)) => format!("{}\n{}", printer::estimate(&estimate), segments.text()),
     };
     Ok(Answer::new(text).trusted(estimate.trusted()))
+}
+
+/// The moments of all rows, and what each segment's rows say.
+fn by_segment(estimator: &Estimator, table: &Table, progress: &Progress) -> Result<(Moments, Vec<Segment>)> {
+    let source = progress.watch(table, table.rows());
+    let states = estimator.moments_by(&source, &estimator.look(&source)?)?;
+    note_changes(table, progress);
+    progress.spin("fitting each segment");
+    let segments = states
+        .par_iter()
+        .map(|(key, moments)| Segment {
+            name: table.segment_name(*key).unwrap_or_else(|| format!("{key:016x}")),
+            rows: moments.rows(),
+            outcome: estimator.solve(moments).map_err(|error| error.to_string()),
+        })
+        .collect();
+    let mut states = states.into_iter().map(|(_, moments)| moments);
+    let first = states.next().context("there are no rows")?;
+    let whole = states.try_fold(first, |sum, next| sum.merge(&next))?;
+    Ok((whole, segments))
 }

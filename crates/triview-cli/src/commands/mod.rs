@@ -1,6 +1,7 @@
 //! One file a verb; each has a `run` that ends in an answer.
 
 pub(crate) mod demo;
+pub(crate) mod diagnose;
 pub(crate) mod estimate;
 pub(crate) mod inspect;
 pub(crate) mod moments;

@@ -19,9 +19,9 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
         (None, None) => None,
     };
     let table = match &given {
-        Some((path, header)) => open_tables(&args.inputs, &args.table, Some(&header.schema))
+        Some((path, header)) => open_tables(&args.inputs, &args.table, Some(&header.schema), None)
             .with_context(|| format!("with the views and classes of `{}`", path.display()))?,
-        None => open_tables(&args.inputs, &args.table, None)?,
+        None => open_tables(&args.inputs, &args.table, None, None)?,
     };
     let progress = Progress::new(global.quiet);
     let source = progress.watch(&table, table.rows());

@@ -78,7 +78,11 @@ fn warnings(estimate: &Estimate) -> Vec<String> {
         parts.push(lines.join("\n"));
     }
     if let Some(reason) = &estimate.independence.reason {
-        parts.push(wrapped(&format!("UNTESTED: whether the views are independent given the class: {reason}"), WIDTH, 2));
+        parts.push(wrapped(
+            &format!("UNTESTED: whether the views are independent given the class: {reason}"),
+            WIDTH,
+            2,
+        ));
     }
     parts
 }
@@ -86,8 +90,12 @@ fn warnings(estimate: &Estimate) -> Vec<String> {
 /// The test in a line.
 fn verdict(independence: &Independence) -> String {
     match (independence.verdict, independence.p_value) {
-        (Verdict::Untestable, _) | (_, None) => "independence of the views given the class cannot be tested".to_owned(),
-        (Verdict::Pass, Some(p)) => format!("no dependence of the views given the class was seen (p = {p:.3})"),
+        (Verdict::Untestable, _) | (_, None) => {
+            "independence of the views given the class cannot be tested".to_owned()
+        }
+        (Verdict::Pass, Some(p)) => {
+            format!("no dependence of the views given the class was seen (p = {p:.3})")
+        }
         (Verdict::Fail, Some(p)) => format!("the views depend on each other given the class (p = {p:.3})"),
     }
 }
@@ -96,8 +104,14 @@ fn verdict(independence: &Independence) -> String {
 fn independence(independence: &Independence) -> String {
     let mut lines = vec![("assumption", verdict(independence))];
     if let Some(statistic) = independence.statistic {
-        lines.push(("statistic", format!("{} (squared misfit, zero on average if independent)", plain(statistic))));
-        lines.push(("freedom", format!("{} moments to test with", HumanCount(independence.degrees_of_freedom as u64))));
+        lines.push((
+            "statistic",
+            format!("{} (squared misfit, zero on average if independent)", plain(statistic)),
+        ));
+        lines.push((
+            "freedom",
+            format!("{} moments to test with", HumanCount(independence.degrees_of_freedom as u64)),
+        ));
     }
     facts(&lines)
 }
@@ -118,7 +132,9 @@ fn dependences(estimate: &Estimate) -> String {
         vec![a, b, class, format!("{:.3}", line.correlation), format!("{:.3}", line.p_value)]
     }));
     let align = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
-    let mut text = "correlation of two views within a class: each pair, then the classes with the smallest p\n\n".to_owned();
+    let mut text =
+        "correlation of two views within a class: each pair, then the classes with the smallest p\n\n"
+            .to_owned();
     text += &aligned(&align, rows);
     if left_out > 0 {
         text += &format!("\n\n{left_out} more lines left out here; --json has them all");
@@ -137,7 +153,7 @@ pub(crate) fn range(interval: Interval) -> String {
 }
 
 /// A level of confidence as people say it.
-pub(crate) fn percent(level: f64) -> String {
+fn percent(level: f64) -> String {
     format!("{}%", plain(100.0 * level).trim_end_matches('0').trim_end_matches('.'))
 }
 
@@ -222,7 +238,10 @@ fn conditioning(estimate: &Estimate) -> String {
         ("smallest prior", plain(conditioning.smallest_prior) + &rarest),
         ("tau", plain(conditioning.tau)),
         ("rows needed", format!("{} to tell all classes apart", rows_needed(conditioning.rows_needed))),
-        ("matching gap", format!("{}, {}", plain(estimate.matching_gap), range(estimate.matching_gap_interval))),
+        (
+            "matching gap",
+            format!("{}, {}", plain(estimate.matching_gap), range(estimate.matching_gap_interval)),
+        ),
     ]);
     format!("{}\n{rest}", aligned(&align, [header, values]))
 }

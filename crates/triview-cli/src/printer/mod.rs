@@ -4,8 +4,8 @@ mod estimate;
 mod number;
 mod table;
 
-pub(crate) use estimate::{diagnosis, estimate, percent, range};
 #[cfg(test)]
 pub(crate) use estimate::tests::estimate as example;
+pub(crate) use estimate::{diagnosis, estimate, range};
 pub(crate) use number::{plain, with_error};
 pub(crate) use table::{Align, WIDTH, aligned, facts, name, names, wrapped};

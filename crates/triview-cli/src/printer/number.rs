@@ -21,7 +21,11 @@ pub(crate) fn with_error(value: f64, error: f64) -> String {
 
 /// A number with as many decimals as show two significant digits of a width.
 pub(crate) fn to_digits_of(value: f64, width: f64) -> String {
-    if width <= 0.0 || value.abs() >= EXPONENT_FROM { plain(value) } else { fixed(value, decimals_for(width, 2)) }
+    if width <= 0.0 || value.abs() >= EXPONENT_FROM {
+        plain(value)
+    } else {
+        fixed(value, decimals_for(width, 2))
+    }
 }
 
 /// A lone number with four significant digits.

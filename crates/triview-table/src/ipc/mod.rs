@@ -64,7 +64,7 @@ pub(crate) fn read(
     selection: &Selection,
     chunk: usize,
 ) -> Result<arrays::Rows<Chunks>, Error> {
-    let chunks = Chunks::open(location, schema, selection.used(), selection.cluster.is_some(), chunk)?;
+    let chunks = Chunks::open(location, schema, selection.used(), !selection.keys.is_empty(), chunk)?;
     Ok(arrays::Rows::new(location, Format::Arrow, selection, chunks))
 }
 
@@ -74,7 +74,7 @@ pub(crate) struct Chunks {
     messages: Messages,
     schema: SchemaRef,
     columns: Vec<usize>,
-    /// Scores are never dictionaries; only a cluster column may need them.
+    /// Scores are never dictionaries; only a column to cluster or segment by may need them.
     dictionaries: Option<HashMap<i64, ArrayRef>>,
     /// The most rows to read at once.
     chunk: u64,

@@ -59,7 +59,10 @@ pub(crate) fn alarms(
         raise(message, "give more rows, stronger views, or merge classes that a view cannot tell apart");
     }
     if !(risk.is_finite() && error.is_finite()) {
-        raise("the risk is not a finite number".into(), "look for enormous scores, or try --features softmax");
+        raise(
+            "the risk is not a finite number".into(),
+            "look for enormous scores, or try --features softmax",
+        );
     }
     let degenerate = !alarms.is_empty();
 
@@ -85,7 +88,10 @@ pub(crate) fn alarms(
         let joint = solution.deviations.of_difference(&by_bins.deviations);
         if (risk - by_bins.risk).abs() > DISAGREEMENT * joint {
             raise(
-                format!("another feature map says {:.4}, beyond their joint error of {joint:.4}", by_bins.risk),
+                format!(
+                    "another feature map says {:.4}, beyond their joint error of {joint:.4}",
+                    by_bins.risk
+                ),
                 "the views may depend on each other: see `triview diagnose`",
             );
         }

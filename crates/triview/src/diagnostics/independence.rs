@@ -116,7 +116,8 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
     };
     if let Some(v) = (0..VIEWS).find(|&v| whitened.dims[v] < k) {
         let (view, values) = (&schema.views()[v], whitened.dims[v]);
-        let reason = format!("view `{view}` takes too few values: {values} can be told apart, {k} classes need {k}");
+        let reason =
+            format!("view `{view}` takes too few values: {values} can be told apart, {k} classes need {k}");
         return untestable(0, reason);
     }
     let unknowns = k + whitened.dims.iter().map(|d| k * (d - 1)).sum::<usize>();

@@ -217,7 +217,7 @@ impl LogisticModel {
 mod tests {
     use super::super::{error_rate, log_loss};
     use super::*;
-    use crate::composite::Images;
+    use crate::composite::{Images, Recipe};
     use rand::RngExt;
 
     /// Noisy 6 x 6 images: class `c` is bright in its own two rows of pixels.
@@ -233,7 +233,7 @@ mod tests {
     }
 
     fn composites(rows: usize, seed: u64) -> Composites {
-        Composites::draw(&stripes(), rows, 0.0, false, seed).expect("composites")
+        Composites::draw(&stripes(), &Recipe::new(rows), seed).expect("composites")
     }
 
     fn train(rows: &Composites, epochs: usize, seed: u64) -> LogisticModel {

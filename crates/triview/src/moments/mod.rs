@@ -3,9 +3,11 @@
 mod accumulate;
 pub mod kernel;
 mod layout;
+mod segments;
 mod state;
 
 pub use accumulate::Accumulator;
 pub(crate) use accumulate::MOST_CLASSES;
 pub use layout::{Family, Layout, Part, others};
+pub use segments::{MOST_SEGMENTS, SegmentedAccumulator};
 pub use state::{Header, Moments};

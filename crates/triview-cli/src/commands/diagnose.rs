@@ -1,0 +1,82 @@
+//! `triview diagnose`: whether the views are independent given the class, and how hard the problem is.
+
+use crate::answer::Answer;
+use crate::args::{DiagnoseArgs, Global};
+use crate::heat::Heat;
+use crate::inputs::Inputs;
+use crate::json::{self, Diagnosis};
+use crate::output;
+use crate::printer;
+use crate::progress::Progress;
+use anyhow::{Result, bail};
+use triview::diagnostics::{Dependence, LEVEL};
+use triview::estimator::Estimate;
+
+/// Classes beyond this many are left out of the picture, the least dependent first.
+const MOST_CLASSES: usize = 24;
+
+/// Tests tables or states; draws which views depend on each other where asked.
+pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
+    let estimator = args.method.estimator(global)?;
+    if let Some(path) = &args.svg {
+        output::check(path, &args.inputs)?;
+    }
+    let inputs = Inputs::open(&args.inputs, &args.table, &args.method, None)?;
+    let progress = Progress::new(global.quiet);
+    let moments = inputs.moments(&estimator, &progress)?;
+    progress.spin("testing");
+    let estimate = estimator.solve(&moments)?;
+    drop(progress);
+    if let Some(path) = &args.svg {
+        if estimate.independence.dependences.is_empty() {
+            let reason = estimate.independence.reason.as_deref().unwrap_or("nothing could be tested");
+            bail!("there is nothing to draw in `{}`: {reason}", path.display());
+        }
+        output::write_text(path, &picture(&estimate).svg()?)?;
+    }
+    let text =
+        if args.json { json::to_text(&Diagnosis::new(&estimate))? } else { printer::diagnosis(&estimate) };
+    Ok(Answer::new(text).trusted(estimate.trusted()))
+}
+
+/// Pairs of views down, classes across: the stronger the dependence, the darker.
+fn picture(estimate: &Estimate) -> Heat {
+    let lines = &estimate.independence.dependences;
+    let strongest = |class: usize| {
+        let of_class = lines.iter().filter(|line| line.class == Some(class));
+        of_class.map(|line| line.correlation).fold(0.0, f64::max)
+    };
+    let mut classes: Vec<usize> = (0..estimate.classes.len()).collect();
+    if classes.len() > MOST_CLASSES {
+        classes.sort_by(|&a, &b| strongest(b).total_cmp(&strongest(a)));
+        classes.truncate(MOST_CLASSES);
+        classes.sort_unstable();
+    }
+    let columns: Vec<Option<usize>> = [None].into_iter().chain(classes.into_iter().map(Some)).collect();
+    let mut pairs: Vec<[usize; 2]> = lines.iter().map(|line| line.views).collect();
+    pairs.dedup();
+    let cell = |views: [usize; 2], class: Option<usize>| -> Option<&Dependence> {
+        lines.iter().find(|line| line.views == views && line.class == class)
+    };
+    let of_cell = |line: &Dependence| (line.correlation, line.p_value < LEVEL);
+    Heat {
+        title: "Correlation of two views within a class".to_owned(),
+        note: match estimate.independence.p_value {
+            Some(p) => format!(
+                "test of independence given the class: p = {p:.3}; dots: p < {LEVEL} in the cell alone"
+            ),
+            None => String::new(),
+        },
+        columns: columns
+            .iter()
+            .map(|class| class.map_or("all classes".to_owned(), |class| estimate.classes[class].clone()))
+            .collect(),
+        rows: pairs.iter().map(|pair| pair.map(|v| estimate.views[v].as_str()).join(" and ")).collect(),
+        cells: pairs
+            .iter()
+            .map(|&pair| {
+                columns.iter().map(|&class| cell(pair, class).map_or((0.0, false), of_cell)).collect()
+            })
+            .collect(),
+    }
+}

@@ -1,0 +1,120 @@
+//! Answers for each value of a column.
+
+use crate::json::EstimateObject;
+use crate::printer::{Align, WIDTH, aligned, name, range, with_error, wrapped};
+use indicatif::HumanCount;
+use serde::Serialize;
+use triview::estimator::Estimate;
+
+/// Room for the name of a segment.
+const NAME_WIDTH: usize = 24;
+
+/// What the rows of one segment say.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    /// The value of the column.
+    pub(crate) name: String,
+    /// How many rows have it.
+    pub(crate) rows: u64,
+    /// The answer, or why there is none.
+    pub(crate) outcome: Result<Estimate, String>,
+}
+
+/// The answers of all segments.
+#[derive(Debug)]
+pub(crate) struct Segmented {
+    /// The column.
+    pub(crate) column: String,
+    /// One for each of its values, in the order of their first rows.
+    pub(crate) segments: Vec<Segment>,
+}
+
+/// The object of the whole, and beside its keys those of the segments.
+#[derive(Debug, Serialize)]
+pub(crate) struct SegmentedObject<'a> {
+    #[serde(flatten)]
+    whole: EstimateObject<'a>,
+    by: By<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct By<'a> {
+    column: &'a str,
+    segments: Vec<SegmentObject<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum SegmentObject<'a> {
+    Answered {
+        segment: &'a str,
+        #[serde(flatten)]
+        estimate: Box<EstimateObject<'a>>,
+    },
+    Unanswered {
+        segment: &'a str,
+        rows: u64,
+        error: &'a str,
+        trusted: bool,
+    },
+}
+
+impl Segmented {
+    /// The object of `--json`.
+    pub(crate) fn object<'a>(&'a self, whole: EstimateObject<'a>) -> SegmentedObject<'a> {
+        let segments = self.segments.iter().map(|segment| match &segment.outcome {
+            Ok(estimate) => SegmentObject::Answered {
+                segment: &segment.name,
+                estimate: Box::new(EstimateObject::new(estimate)),
+            },
+            Err(error) => SegmentObject::Unanswered {
+                segment: &segment.name,
+                rows: segment.rows,
+                error,
+                trusted: false,
+            },
+        });
+        SegmentedObject { whole, by: By { column: &self.column, segments: segments.collect() } }
+    }
+
+    /// A line for each segment, then what speaks against some of them.
+    pub(crate) fn text(&self) -> String {
+        let column = name(&self.column, NAME_WIDTH);
+        let header = [column.as_str(), "rows", "risk", "interval", "independence", ""];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        let mut remarks = Vec::new();
+        for segment in &self.segments {
+            let label = name(&segment.name, NAME_WIDTH);
+            let count = HumanCount(segment.rows).to_string();
+            rows.push(match &segment.outcome {
+                Ok(estimate) => {
+                    let p = estimate.independence.p_value;
+                    remarks.extend(estimate.alarms.iter().map(|alarm| (label.clone(), alarm.to_string())));
+                    vec![
+                        label,
+                        count,
+                        with_error(estimate.risk, estimate.standard_error),
+                        range(estimate.interval),
+                        p.map_or("untestable".to_owned(), |p| format!("p = {p:.3}")),
+                        if estimate.trusted() { String::new() } else { "not to be trusted".to_owned() },
+                    ]
+                }
+                Err(error) => {
+                    remarks.push((label.clone(), error.clone()));
+                    vec![label, count, "none".to_owned()]
+                }
+            });
+        }
+        let align = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
+        let mut text = aligned(&align, rows);
+        text.push('\n');
+        if !remarks.is_empty() {
+            text.push('\n');
+            for (label, remark) in remarks {
+                text += &wrapped(&format!("- {label}: {remark}"), WIDTH, 2);
+                text.push('\n');
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,201 @@
+//! Sums of each segment apart, in one reading of the rows.
+
+use super::accumulate::{Accumulator, block_count};
+use super::state::{Header, Moments};
+use crate::error::{Error, Result};
+use crate::views::Batch;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// The most segments that are summed apart.
+pub const MOST_SEGMENTS: usize = 1000;
+/// The most memory, in bytes, that all of their states may take: about a megabyte each for ten classes.
+const MOST_MEMORY: usize = 2 << 30;
+
+/// Sums moments over batches, each segment's rows on their own.
+///
+/// Rows are dealt to blocks by their position within their segment, so that a segment which comes round with a
+/// period still fills every block. All states have one header: merged, they are the moments of all rows (dealt
+/// to other blocks than a plain [`Accumulator`] does, so the standard error may differ a little).
+pub struct SegmentedAccumulator {
+    header: Header,
+    /// How many segments there may be.
+    most: usize,
+    /// Where each key's sums are.
+    places: HashMap<u64, usize>,
+    /// Key and sums of each segment, in the order of their first rows.
+    segments: Vec<(u64, Accumulator)>,
+}
+
+impl SegmentedAccumulator {
+    /// An empty sum, for each segment to come, of what the header says.
+    ///
+    /// # Errors
+    /// Those of [`Accumulator::new`].
+    pub fn new(header: Header) -> Result<Self> {
+        let (length, blocks) = (header.layout()?.len, block_count(header.schema.k()));
+        let most = (MOST_MEMORY / (8 * length * blocks)).clamp(1, MOST_SEGMENTS);
+        Ok(Self { header, most, places: HashMap::new(), segments: Vec::new() })
+    }
+
+    /// Adds the rows of a batch, each to its segment. Any number of threads gives the same bits.
+    ///
+    /// # Errors
+    /// [`Error::TooManySegments`] when there are more so far than [`MOST_SEGMENTS`], or than memory
+    /// allows for so many classes.
+    ///
+    /// # Panics
+    /// When the batch has rows but no segments, or another number of classes than the header: a mistake of the
+    /// caller's.
+    pub fn update(&mut self, batch: &Batch) -> Result<()> {
+        if batch.rows() == 0 {
+            return Ok(());
+        }
+        let Some(keys) = batch.segments() else { panic!("rows that are summed by segment have segments") };
+        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.segments.len()];
+        for (row, &key) in keys.iter().enumerate() {
+            let place = self.place(key)?;
+            if place == rows_of.len() {
+                rows_of.push(Vec::new());
+            }
+            rows_of[place].push(row);
+        }
+        self.segments.par_iter_mut().zip(rows_of).for_each(|((_, sums), rows)| {
+            if rows.len() == batch.rows() {
+                sums.update(batch);
+            } else if !rows.is_empty() {
+                sums.update(&batch.select(&rows));
+            }
+        });
+        Ok(())
+    }
+
+    /// Where a segment's sums are; a new one's come after the others'.
+    fn place(&mut self, key: u64) -> Result<usize> {
+        if let Some(&place) = self.places.get(&key) {
+            return Ok(place);
+        }
+        let place = self.segments.len();
+        if place == self.most {
+            return Err(Error::TooManySegments { most: self.most });
+        }
+        self.segments.push((key, Accumulator::new(self.header.clone())?));
+        self.places.insert(key, place);
+        Ok(place)
+    }
+
+    /// The finished states with their segments' keys, in the order of the segments' first rows.
+    ///
+    /// # Errors
+    /// [`Error::InvalidState`] when a sum has overflowed.
+    pub fn finish(self) -> Result<Vec<(u64, Moments)>> {
+        self.segments.into_iter().map(|(key, sums)| Ok((key, sums.finish()?))).collect()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+mod tests {
+    use super::*;
+    use crate::features::{Bins, FeatureMap};
+    use crate::views::Schema;
+
+    fn header() -> Header {
+        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
+        let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
+        Header {
+            schema,
+            loss: "log".into(),
+            features: FeatureMap::Scores,
+            bins: std::array::from_fn(|_| Bins::none(2)),
+        }
+    }
+
+    /// Rows that differ, `from` the first on.
+    fn batch(from: usize, rows: usize) -> Batch {
+        let score = |i: usize, view: usize| ((i * 7 + view * 3) % 11) as f64 - 5.0;
+        let column = |view, class| (from..from + rows).map(move |row| score(row * 2 + class, view));
+        Batch::new(rows, std::array::from_fn(|v| (0..2).flat_map(|c| column(v, c)).collect())).unwrap()
+    }
+
+    fn alone(batches: &[Batch]) -> Moments {
+        let mut sums = Accumulator::new(header()).unwrap();
+        batches.iter().for_each(|batch| sums.update(batch));
+        sums.finish().unwrap()
+    }
+
+    #[test]
+    fn a_segment_has_the_sums_of_its_rows_alone() {
+        // The third batch brings a segment that the others have not, and the last is of one segment only.
+        let keys = |row: usize| [[9, 4, 9], [4, 9, 9], [7, 4, 7], [4, 4, 4]][row / 1000][row % 3];
+        let clusters = |row: usize| row as u64 / 5;
+        for clustered in [false, true] {
+            let part = |rows: &[usize], batch: &Batch| {
+                let scores = std::array::from_fn(|v| {
+                    (0..2)
+                        .flat_map(|class| rows.iter().map(move |&row| batch.column(v, class)[row]))
+                        .collect()
+                });
+                Batch::new(rows.len(), scores).unwrap()
+            };
+            let mut sums = SegmentedAccumulator::new(header()).unwrap();
+            let mut alike: Vec<(u64, Vec<Batch>)> = vec![(9, vec![]), (4, vec![]), (7, vec![])];
+            for from in (0..4000).step_by(1000) {
+                let whole = batch(from, 1000);
+                for (key, batches) in &mut alike {
+                    let rows: Vec<usize> = (0..1000).filter(|row| keys(from + row) == *key).collect();
+                    let groups = rows.iter().map(|row| clusters(from + row)).collect();
+                    let part = part(&rows, &whole);
+                    batches.push(if clustered { part.with_clusters(groups) } else { part });
+                }
+                let whole = whole.with_segments((from..from + 1000).map(keys).collect());
+                let groups = (from..from + 1000).map(clusters).collect();
+                sums.update(&if clustered { whole.with_clusters(groups) } else { whole }).unwrap();
+            }
+            let expected: Vec<(u64, Moments)> =
+                alike.iter().map(|(key, batches)| (*key, alone(batches))).collect();
+            assert!(sums.finish().unwrap() == expected, "clustered: {clustered}");
+        }
+    }
+
+    #[test]
+    fn a_segment_with_a_period_fills_every_block() {
+        // As long as a round of the blocks: by position in the whole, every row of a segment were in one block.
+        let period = 8 * 64;
+        let mut sums = SegmentedAccumulator::new(header()).unwrap();
+        for from in (0..100 * period).step_by(10 * period) {
+            let keys = (from..from + 10 * period).map(|row| (row % period / 8) as u64).collect();
+            sums.update(&batch(from, 10 * period).with_segments(keys)).unwrap();
+        }
+        let states = sums.finish().unwrap();
+        assert_eq!(states.iter().map(|(key, _)| *key).collect::<Vec<_>>(), (0..64).collect::<Vec<_>>());
+        for (key, moments) in states {
+            assert_eq!(moments.rows(), 800);
+            let rows = |block: &Vec<f64>| moments.layout().rows.of(block)[0];
+            assert!(moments.blocks().iter().all(|block| rows(block) >= 8.0), "segment {key}");
+        }
+    }
+
+    #[test]
+    fn too_many_segments_are_refused() {
+        let most = MOST_SEGMENTS as u64;
+        let mut sums = SegmentedAccumulator::new(header()).unwrap();
+        sums.update(&batch(0, MOST_SEGMENTS).with_segments((0..most).collect())).unwrap();
+        sums.update(&batch(0, 2).with_segments(vec![0, most - 1])).unwrap();
+        let refused = sums.update(&batch(0, 2).with_segments(vec![0, most]));
+        assert_eq!(refused, Err(Error::TooManySegments { most: MOST_SEGMENTS }));
+    }
+
+    #[test]
+    fn no_rows_have_no_segments() {
+        let mut sums = SegmentedAccumulator::new(header()).unwrap();
+        sums.update(&Batch::new(0, Default::default()).unwrap()).unwrap();
+        assert!(sums.finish().unwrap().is_empty());
+    }
+
+    #[test]
+    #[should_panic(expected = "have segments")]
+    fn rows_without_segments_are_a_mistake() {
+        let _ = SegmentedAccumulator::new(header()).unwrap().update(&batch(0, 3));
+    }
+}
