@@ -27,11 +27,17 @@ impl Interval {
     }
 }
 
+/// The answers that an estimate blends are weighted by their own standard errors, each known to a tenth, so the
+/// blend's comes out too small by some hundredths: intervals are wider by this factor (`docs/accuracy.md`).
+const CHOICE: f64 = 1.07;
+
 /// How many standard errors an interval reaches, where the standard error rests on so many blocks: a quantile of
 /// Student's distribution.
 pub(crate) fn reach(level: f64, blocks: usize) -> f64 {
     let freedom = blocks.saturating_sub(1).max(1) as f64;
-    StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + 0.5 * level))
+    let quantile =
+        StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + 0.5 * level));
+    CHOICE * quantile
 }
 
 /// What each block adds to the error of each of some quantities. The root of the sum of squares is a quantity's
