@@ -287,6 +287,7 @@ mod tests {
         let mut unknown = estimate(2);
         unknown.standard_error = f64::NAN;
         unknown.matching_gap = f64::INFINITY;
+        unknown.matching_gap_interval.high = f64::INFINITY;
         let text = to_text(&EstimateObject::new(&unknown)).expect("serialisable");
         assert!(!text.contains("standard_error") && !text.contains("matching_gap"), "{text}");
         assert!(!text.contains("null"), "{text}");

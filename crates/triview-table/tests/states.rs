@@ -95,19 +95,19 @@ fn other_versions() {
     let path = folder.path().join("part.state");
     state::write(&path, &moments()).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    let from = br#"version\":1"#;
+    let from = br#"version\":2"#;
     let at = bytes.windows(from.len()).position(|window| window == from).unwrap();
     bytes[at + from.len() - 1] = b'7';
     std::fs::write(&path, bytes).unwrap();
     let error = state::read(&path).unwrap_err();
-    assert!(matches!(error, Error::Version { found: 7, known: 1, .. }), "{error:?}");
+    assert!(matches!(error, Error::Version { found: 7, known: 2, .. }), "{error:?}");
     assert!(error.to_string().contains("format version 7"), "{error}");
 
     let path = folder.path().join("posterior.json");
     state::write_header(&path, &header()).unwrap();
-    let text = std::fs::read_to_string(&path).unwrap().replace("\"version\": 1", "\"version\": 2");
+    let text = std::fs::read_to_string(&path).unwrap().replace("\"version\": 2", "\"version\": 9");
     std::fs::write(&path, text).unwrap();
-    assert!(matches!(state::read_header(&path), Err(Error::Version { found: 2, .. })));
+    assert!(matches!(state::read_header(&path), Err(Error::Version { found: 9, .. })));
 }
 
 #[test]
@@ -145,8 +145,9 @@ fn a_header_that_implies_more_than_the_file_holds() {
     let path = folder.path().join("part.state");
     let names: Vec<String> = (0..3000).map(|name| format!("\"{name}\"")).collect();
     let text = format!(
-        "{{\"triview\": \"moment state\", \"version\": 1, \"header\": {{\"schema\": {{\"views\": \
-         [\"a\", \"b\", \"c\"], \"classes\": [{}]}}, \"loss\": \"log\", \"features\": {{\"kind\": \"scores\"}}}}}}",
+        "{{\"triview\": \"moment state\", \"version\": 2, \"header\": {{\"schema\": {{\"views\": \
+         [\"a\", \"b\", \"c\"], \"classes\": [{}]}}, \"loss\": \"log\", \"features\": {{\"kind\": \"scores\"}}, \
+         \"bins\": [{{\"edges\": []}}, {{\"edges\": []}}, {{\"edges\": []}}]}}}}",
         names.join(",")
     );
     let data = [0_u8; 8];

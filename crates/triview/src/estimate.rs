@@ -91,7 +91,10 @@ impl Estimate {
         let header = moments.header();
         let (k, views) = (header.schema.k(), header.schema.views().len());
         let deviations = &solution.deviations;
-        let reach = reach(level, deviations.count());
+        let root = (moments.rows() as f64).sqrt();
+        let clarity =
+            solution.agreement.iter().map(|pair| pair.correlation * root).fold(f64::INFINITY, f64::min);
+        let reach = reach(level, deviations.count(), clarity);
         let interval = |value: f64, of: &dyn Fn(&[f64]) -> f64| {
             Interval::around(value, reach, deviations.standard_error(of))
         };

@@ -27,17 +27,18 @@ impl Interval {
     }
 }
 
-/// The answers that an estimate blends are weighted by their own standard errors, each known to a tenth, so the
-/// blend's comes out too small by some hundredths: intervals are wider by this factor (`docs/accuracy.md`).
-const CHOICE: f64 = 1.07;
-
-/// How many standard errors an interval reaches, where the standard error rests on so many blocks: a quantile of
-/// Student's distribution.
-pub(crate) fn reach(level: f64, blocks: usize) -> f64 {
+/// How many standard errors an interval reaches, where the standard error rests on so many blocks and two views agree
+/// on the weakest direction that the classes need by `clarity` standard errors.
+///
+/// A quantile `t` of Student's distribution, where that direction is clear. Errors grow with one over the agreement,
+/// which the standard error takes to be known: where it is not, `t` is divided by what is left of the agreement at
+/// its lower confidence limit, `1 - t / clarity`, as in Fieller's interval of a ratio. An agreement that could be
+/// none has an interval without ends.
+pub(crate) fn reach(level: f64, blocks: usize, clarity: f64) -> f64 {
     let freedom = blocks.saturating_sub(1).max(1) as f64;
     let quantile =
         StudentsT::new(0.0, 1.0, freedom).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + 0.5 * level));
-    CHOICE * quantile
+    if clarity > quantile { quantile / (1.0 - quantile / clarity) } else { f64::INFINITY }
 }
 
 /// What each block adds to the error of each of some quantities. The root of the sum of squares is a quantity's

@@ -102,7 +102,7 @@ fn a_view_that_says_nothing_of_the_class_is_named() {
         let estimate = estimate(&source, features);
         assert_eq!(estimate.fit.status, Status::Degenerate, "{features}");
         assert!(
-            estimate.alarms.iter().any(|alarm| alarm.contains("`c`")),
+            estimate.alarms.iter().any(|alarm| alarm.message.contains("`c`")),
             "{features}: {:?}",
             estimate.alarms
         );

@@ -69,7 +69,7 @@ fn picture(estimate: &Estimate) -> Heat {
         },
         columns: columns
             .iter()
-            .map(|class| class.map_or("all classes".to_owned(), |class| estimate.classes[class].clone()))
+            .map(|class| class.map_or("all".to_owned(), |class| estimate.classes[class].clone()))
             .collect(),
         rows: pairs.iter().map(|pair| pair.map(|v| estimate.views[v].as_str()).join(" and ")).collect(),
         cells: pairs

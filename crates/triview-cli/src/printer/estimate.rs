@@ -16,7 +16,7 @@ const SMALLEST: usize = 5;
 /// So many lines of dependences within a class are shown.
 const SHOWN_DEPENDENCES: usize = 12;
 /// Room for the name of a class.
-const CLASS_WIDTH: usize = 16;
+const CLASS_WIDTH: usize = 14;
 /// Room for the name of a view above a column of numbers.
 const VIEW_WIDTH: usize = 9;
 
@@ -60,7 +60,11 @@ fn headline(estimate: &Estimate) -> String {
         ),
         (
             "interval",
-            format!("{}  ({} of the population's risk)", range(estimate.interval), percent(estimate.level)),
+            format!(
+                "{}  ({} confidence, for the population's risk)",
+                range(estimate.interval),
+                percent(estimate.level)
+            ),
         ),
         ("assumption", verdict(&estimate.independence)),
     ])
@@ -73,7 +77,7 @@ fn warnings(estimate: &Estimate) -> Vec<String> {
         let mut lines = vec!["NOT TO BE TRUSTED".to_owned()];
         for alarm in &estimate.alarms {
             lines.push(wrapped(&format!("- {alarm}"), WIDTH, 2));
-            lines.push(wrapped(&format!("  {}", alarm.remedy), WIDTH, 2));
+            lines.push(wrapped(&format!("> {}", alarm.remedy), WIDTH, 2));
         }
         parts.push(lines.join("\n"));
     }

@@ -2,7 +2,9 @@
 
 mod bad_input;
 mod demo;
+mod diagnose;
 mod estimate;
+mod segments;
 mod simulate;
 mod states;
 mod support;

@@ -38,7 +38,8 @@ fn parts_made_alike_give_the_answer_of_the_whole() {
         assert_same_risk(&folder.json(&["estimate", "3.state", "1.state", "2.state", "--json"]), &whole);
         if features == "scores" {
             let direct = folder.answered(&["estimate", "scores.csv", "--features", "scores", "--json"]);
-            let state = folder.answered(&["estimate", "scores.state", "--json"]);
+            folder.answered(&["moments", "scores.csv", "--features", "scores", "-o", "direct.state"]);
+            let state = folder.answered(&["estimate", "direct.state", "--json"]);
             assert_eq!(direct.stdout, state.stdout);
         }
     }

@@ -74,7 +74,7 @@ pub(crate) fn alarms(
         let p = tested.independence.p_value.unwrap_or(0.0);
         raise(
             format!("the views are not independent given the class (p = {p:.3})"),
-            "see `triview diagnose` for which views depend on each other within which class; drop or regroup them",
+            "drop or regroup the views that `triview diagnose` shows to depend on each other",
         );
     }
     let least = layout.loss.of(&total)[5] / n;

@@ -1,0 +1,71 @@
+//! `triview estimate --by`.
+
+use crate::support::{Folder, number, without_numbers};
+use serde_json::Value;
+
+/// A folder with a table `scores.csv` that has a column `month`: two large segments, a small one and a missing one.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.answered(&["simulate", "--rows", "6000", "--seed", "3", "-o", "scores.csv"]);
+    let mut table = folder.table("scores.csv");
+    table[0].push("month".into());
+    for (row, cells) in table.iter_mut().enumerate().skip(1) {
+        let month = match row % 100 {
+            0 => "",
+            1 => "march",
+            2..50 => "january",
+            _ => "february",
+        };
+        cells.push(month.into());
+    }
+    folder.write_table("scores.csv", &table);
+    folder
+}
+
+#[test]
+fn text() {
+    let run = folder().answered(&["estimate", "scores.csv", "--by", "month"]);
+    let table = run.stdout.split("\n\nmonth").nth(1).expect("a table of the segments");
+    insta::assert_snapshot!(without_numbers(table));
+    assert_eq!(run.stderr, "note: columns not used: label\n");
+}
+
+#[test]
+fn every_segment_has_its_answer() {
+    let folder = folder();
+    let object = folder.json(&["estimate", "scores.csv", "--by", "month", "--json"]);
+    let plain = folder.json(&["estimate", "scores.csv", "--json"]);
+    assert!((number(&object, "risk") - number(&plain, "risk")).abs() < 1e-9);
+    assert_eq!(object["by"]["column"], "month");
+    let segments = object["by"]["segments"].as_array().expect("an array");
+    let names: Vec<&str> = segments.iter().filter_map(|segment| segment["segment"].as_str()).collect();
+    assert_eq!(names, ["march", "january", "february", "(missing)"]);
+    let rows: f64 = segments.iter().map(|segment| number(segment, "rows")).sum();
+    assert_eq!(rows, 6000.0);
+    for segment in segments {
+        match segment["segment"].as_str() {
+            Some("january" | "february") => {
+                let low = segment["interval"]["low"].as_f64().expect("a number");
+                assert!(low < number(segment, "risk"));
+                assert!(segment["diagnostics"]["independence"]["p_value"].is_number());
+            }
+            _ => {
+                assert!(segment["error"].as_str().is_some_and(|error| error.contains("200")), "{segment}");
+                assert_eq!(segment["trusted"], Value::Bool(false));
+                assert!(segment.get("risk").is_none());
+            }
+        }
+    }
+}
+
+#[test]
+fn a_misspelt_column_and_a_state_are_refused() {
+    let folder = folder();
+    let message = folder.refused(&["estimate", "scores.csv", "--by", "mnoth"]);
+    assert!(message.contains("mnoth") && message.contains("month"), "{message}");
+    folder.answered(&["moments", "scores.csv", "-o", "scores.state"]);
+    let message = folder.refused(&["estimate", "scores.state", "--by", "month"]);
+    assert!(message.contains("--by") && message.contains("state"), "{message}");
+    let message = folder.refused(&["estimate", "scores.csv", "--by", "a:0"]);
+    assert!(message.contains("a:0"), "{message}");
+}
