@@ -237,7 +237,8 @@ impl<'a> Fit<'a> {
         let dims = self.objective.dims();
         let perfect = objective(Whitened { dims, tensor: model.clone() }, k);
         let point = perfect.pack(&self.refined.mixture);
-        let curvature = Curvature::new(&perfect, &perfect.expand(&point));
+        let at = perfect.expand(&point);
+        let curvature = Curvature::new(&perfect, &at);
         blocks
             .par_iter()
             .map(|block| {
@@ -246,9 +247,8 @@ impl<'a> Fit<'a> {
                 let mut residual: Vec<f64> =
                     own.iter().zip(&model).map(|(own, model)| weight * (own - model)).collect();
                 let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
-                let mut at = perfect.expand(&point);
-                at.gradient = objective(Whitened { dims, tensor: moved }, k).expand(&point).gradient;
-                let explained = perfect.tangent(&at, &curvature.step(&perfect, &at));
+                let (_, gradient) = objective(Whitened { dims, tensor: moved }, k).value_and_gradient(&point);
+                let explained = perfect.tangent(&at, &curvature.step(&perfect, &at, &gradient));
                 residual.iter_mut().zip(explained).for_each(|(r, explained)| *r -= explained);
                 residual
             })

@@ -81,7 +81,7 @@ impl Refit {
         let mut point = self.point.clone();
         let mut at = objective.expand(&point);
         for _ in 0..REFIT_STEPS {
-            let step = self.curvature.step(objective, &at);
+            let step = self.curvature.step(objective, &at, &at.gradient);
             for halving in 0..10 {
                 let length = 0.5f64.powi(halving);
                 let next: Vec<f64> = point.iter().zip(&step).map(|(x, step)| x + length * step).collect();

@@ -19,7 +19,7 @@ pub(crate) fn polish(objective: &Objective, start: Vec<f64>, tolerance: f64, mos
     let mut iterations = 0;
     while largest(&at.gradient) > tolerance && iterations < most {
         iterations += 1;
-        let step = Curvature::new(objective, &at).step(objective, &at);
+        let step = Curvature::new(objective, &at).step(objective, &at, &at.gradient);
         let Some((next, expansion)) = descend(objective, &point, &at, &step) else { break };
         (point, at) = (next, expansion);
     }
@@ -74,25 +74,24 @@ impl Curvature {
         objective.hessian(at).llt(Side::Lower).map_or(Curvature::Iterative, Curvature::Factored)
     }
 
-    /// The Newton step `-H^-1 g` with the gradient at `at`.
-    pub(crate) fn step(&self, objective: &Objective, at: &Expansion) -> Vec<f64> {
+    /// The Newton step `-H^-1 g` with the curvature at `at`.
+    pub(crate) fn step(&self, objective: &Objective, at: &Expansion, gradient: &[f64]) -> Vec<f64> {
         match self {
             Curvature::Factored(factor) => {
-                let size = at.gradient.len();
-                let solved = factor.solve(Mat::from_fn(size, 1, |i, _| -at.gradient[i]));
+                let solved = factor.solve(Mat::from_fn(gradient.len(), 1, |i, _| -gradient[i]));
                 solved.col_as_slice(0).to_vec()
             }
-            Curvature::Iterative => conjugate_gradients(objective, at),
+            Curvature::Iterative => conjugate_gradients(objective, at, gradient),
         }
     }
 }
 
 /// Solves `H s = -g` by conjugate gradients, preconditioned by the part of `H` that couples classes within one
 /// view (what alternating least squares solves). Stops at a direction of negative curvature.
-fn conjugate_gradients(objective: &Objective, at: &Expansion) -> Vec<f64> {
+fn conjugate_gradients(objective: &Objective, at: &Expansion, gradient: &[f64]) -> Vec<f64> {
     let preconditioner = Preconditioner::new(objective, at);
-    let mut step = vec![0.0; at.gradient.len()];
-    let mut residual: Vec<f64> = at.gradient.iter().map(|g| -g).collect();
+    let mut step = vec![0.0; gradient.len()];
+    let mut residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut scaled = preconditioner.apply(&residual);
     let mut direction = scaled.clone();
     let mut size = dot(&residual, &scaled);

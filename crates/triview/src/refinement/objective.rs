@@ -5,6 +5,7 @@ use crate::linalg::{dot, softmax};
 use crate::moments::others;
 use crate::views::VIEWS;
 use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::{Accum, Mat, MatRef, Par};
 
 /// What distance is.
@@ -222,8 +223,8 @@ impl Objective {
         out
     }
 
-    /// The exact second derivative at a point as a matrix, with unit curvature along the one direction that
-    /// changes nothing, equal shifts of all logits.
+    /// The exact second derivative at a point as a matrix, of which the lower triangle is filled, with unit curvature
+    /// along the one direction that changes nothing, equal shifts of all logits.
     ///
     /// It is `J^T diag(bends) J` for the Jacobian `J` of the cells, and what the slopes add because the cells are
     /// products of class means.
@@ -236,12 +237,22 @@ impl Objective {
             column.iter_mut().zip(&at.bends).for_each(|(cell, bend)| *cell *= bend);
         }
         let mut hessian = Mat::zeros(size, size);
-        matmul(hessian.as_mut(), Accum::Replace, jacobian.transpose(), scaled.as_ref(), 1.0, Par::Seq);
+        triangular::matmul(
+            hessian.as_mut(),
+            BlockStructure::TriangularLower,
+            Accum::Replace,
+            jacobian.transpose(),
+            BlockStructure::Rectangular,
+            scaled.as_ref(),
+            BlockStructure::Rectangular,
+            1.0,
+            Par::Seq,
+        );
 
         let mean = dot(prior, &at.prior_gradient);
         let pull: Vec<f64> = (0..k).map(|j| prior[j] * (at.prior_gradient[j] - mean)).collect();
         for i in 0..k {
-            for j in 0..k {
+            for j in 0..=i {
                 hessian[(i, j)] += 1.0 / k as f64 - prior[i] * pull[j] - pull[i] * prior[j];
             }
             hessian[(i, i)] += pull[i];
@@ -263,7 +274,6 @@ impl Objective {
                     let at = starts[v] + j * free + i;
                     for l in 0..k {
                         let change = prior[j] * (f64::from(u8::from(j == l)) - prior[l]) * pulled[(i + 1, j)];
-                        hessian[(l, at)] += change;
                         hessian[(at, l)] += change;
                     }
                 }
@@ -280,7 +290,6 @@ impl Objective {
                     for l in 0..free_b {
                         let change = prior[j] * block[(i + 1, l + 1)];
                         let (row, column) = (starts[a] + j * free_a + i, starts[b] + j * free_b + l);
-                        hessian[(row, column)] += change;
                         hessian[(column, row)] += change;
                     }
                 }
@@ -433,7 +442,8 @@ mod tests {
                     let bend = (up.gradient[j] - down.gradient[j]) / 2e-5;
                     assert!((bend - bent[j]).abs() < 1e-7, "{distance:?} {i} {j}: {bend} {}", bent[j]);
                     let gauge = if i < 3 && j < 3 { 1.0 / 3.0 } else { 0.0 };
-                    assert!((bent[j] + gauge - hessian[(i, j)]).abs() < 1e-10, "{distance:?} {i} {j}");
+                    let (row, column) = (i.max(j), i.min(j));
+                    assert!((bent[j] + gauge - hessian[(row, column)]).abs() < 1e-10, "{distance:?} {i} {j}");
                 }
             }
         }
