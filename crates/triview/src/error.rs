@@ -131,6 +131,18 @@ pub enum Error {
         /// What it may be.
         expected: &'static str,
     },
+    /// Too few of several independent estimates to see which of them agree.
+    #[error(
+        "only {solved} of {groups} groups of rows could be solved, and more than half are needed; one could not, because: {reason}"
+    )]
+    NoMajority {
+        /// Groups that were solved.
+        solved: usize,
+        /// Groups there are.
+        groups: usize,
+        /// What kept the first of the others from it.
+        reason: String,
+    },
     /// A loss that does not exist.
     #[error("there is no loss `{name}`; known: {}", known.join(", "))]
     UnknownLoss {

@@ -40,6 +40,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+pub mod amplification;
 pub mod composite;
 mod decomposition;
 pub mod diagnostics;
