@@ -74,6 +74,9 @@ pub(crate) struct EstimateArgs {
     /// Also answer for each value of this column on its own, in the same reading
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
+    /// For scores with a few enormous values: also the risk that most of so many groups of rows agree on
+    #[arg(long, value_name = "GROUPS")]
+    pub(crate) amplify: Option<usize>,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -3,6 +3,7 @@
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::io::{self, Write};
+use triview::amplification::Amplified;
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Fit};
 use triview::interval::Interval;
@@ -20,6 +21,8 @@ pub(crate) struct EstimateObject<'a> {
     standard_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<LevelledInterval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    amplified: Option<AmplifiedObject>,
     loss: &'a str,
     rows: u64,
     views: &'a [String],
@@ -34,6 +37,15 @@ pub(crate) struct EstimateObject<'a> {
     fit: &'a Fit,
     diagnostics: Diagnostics<'a>,
     trusted: bool,
+}
+
+/// What most of several groups of rows agree on.
+#[derive(Debug, serde::Serialize)]
+struct AmplifiedObject {
+    risk: f64,
+    standard_error: f64,
+    groups: usize,
+    kept: usize,
 }
 
 /// The interval of the risk.
@@ -106,6 +118,7 @@ impl<'a> EstimateObject<'a> {
             risk: finite(estimate.risk),
             standard_error: finite(estimate.standard_error),
             interval,
+            amplified: None,
             loss: &estimate.loss,
             rows: estimate.rows,
             views,
@@ -123,6 +136,19 @@ impl<'a> EstimateObject<'a> {
             diagnostics: Diagnostics::new(estimate),
             trusted: estimate.trusted(),
         }
+    }
+}
+
+impl EstimateObject<'_> {
+    /// The same with what most of several groups of rows agree on.
+    pub(crate) fn amplified(mut self, amplified: Option<&Amplified>) -> Self {
+        self.amplified = amplified.map(|amplified| AmplifiedObject {
+            risk: amplified.risk,
+            standard_error: amplified.standard_error,
+            groups: amplified.kept.len(),
+            kept: amplified.kept.iter().filter(|kept| **kept).count(),
+        });
+        self
     }
 }
 

@@ -4,9 +4,11 @@
 //! Means and third moments of heavy tails are noise: one row in ten thousand can carry a plain estimate, and its
 //! standard error, anywhere. Of several estimates from rows of their own it ruins few, and the others say which.
 
+use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
-use crate::estimator::{Estimate, Estimator, Status};
+use crate::estimator::{Estimator, fewest_rows};
 use crate::moments::Moments;
+use crate::solution::solve;
 use rayon::prelude::*;
 use std::f64::consts::FRAC_PI_2;
 
@@ -56,35 +58,46 @@ impl Estimator {
                 "every group needs two of the state's blocks that have rows; take fewer groups",
             ));
         }
-        let solved: Vec<Result<Estimate, String>> = (0..groups)
+        let needed = fewest_rows(moments.header().schema.k());
+        let solved: Vec<Result<Solved, String>> = (0..groups)
             .into_par_iter()
             .map(|group| {
                 let blocks = filled.iter().skip(group).step_by(groups).map(|&block| block.clone()).collect();
-                match self.solve(&Moments::new(moments.header().clone(), blocks)?) {
-                    Ok(estimate) if estimate.fit.status == Status::Degenerate => {
-                        Ok(Err(estimate.alarms.first().map(ToString::to_string).unwrap_or_default()))
-                    }
-                    Ok(estimate) => Ok(Ok(estimate)),
-                    Err(Error::TooFewRows { .. }) => {
-                        Err(refuse("a group has too few rows to be solved; take fewer groups"))
-                    }
-                    Err(error) => Ok(Err(error.to_string())),
+                let moments = Moments::new(moments.header().clone(), blocks)?;
+                if moments.rows() < needed {
+                    return Err(refuse("a group has too few rows to be solved; take fewer groups"));
                 }
+                Ok(self.solve_group(&moments))
             })
             .collect::<Result<_>>()?;
         let estimates: Vec<Option<f64>> =
-            solved.iter().map(|group| group.as_ref().ok().map(|estimate| estimate.risk)).collect();
+            solved.iter().map(|group| group.as_ref().ok().map(|solved| solved.risk)).collect();
         let Some(kept) = agreeing(&estimates) else {
             let reason = solved.into_iter().find_map(Result::err).unwrap_or_default();
             return Err(Error::NoMajority { solved: estimates.iter().flatten().count(), groups, reason });
         };
         let agreed = || solved.iter().zip(&kept).filter(|(_, kept)| **kept).flat_map(|(group, _)| group);
-        let risks: Vec<f64> = agreed().map(|estimate| estimate.risk).collect();
-        let errors: Vec<f64> = agreed().map(|estimate| estimate.standard_error).collect();
+        let risks: Vec<f64> = agreed().map(|solved| solved.risk).collect();
+        let errors: Vec<f64> = agreed().map(|solved| solved.standard_error).collect();
         let spread = spread(&risks).max(median(&errors));
         let standard_error = FRAC_PI_2.sqrt() * spread / (risks.len() as f64).sqrt();
         Ok(Amplified { risk: median(&risks), standard_error, estimates, kept })
     }
+
+    /// What one group says, or why it says nothing.
+    fn solve_group(&self, moments: &Moments) -> Result<Solved, String> {
+        let solution = solve(moments, self.seed()).map_err(|error| error.to_string())?;
+        match degeneracies(moments, &solution).first() {
+            Some(alarm) => Err(alarm.to_string()),
+            None => Ok(Solved { risk: solution.risk.value, standard_error: solution.standard_error() }),
+        }
+    }
+}
+
+/// The risk by one group of rows.
+struct Solved {
+    risk: f64,
+    standard_error: f64,
 }
 
 /// Which estimates to keep; `None` when no majority of them was solved.

@@ -142,6 +142,11 @@ pub struct Estimator {
 }
 
 impl Estimator {
+    /// The seed of everything random.
+    pub(crate) fn seed(&self) -> u64 {
+        self.seed
+    }
+
     /// Looks at a sample of the rows, and chooses and fits the feature map.
     ///
     /// # Errors
@@ -247,6 +252,6 @@ impl Estimator {
 }
 
 /// Fewer rows than this are refused: the fit has some `3 k^2` unknowns and blocks must not be empty.
-fn fewest_rows(k: usize) -> u64 {
+pub(crate) fn fewest_rows(k: usize) -> u64 {
     (30 * k as u64).max(200)
 }

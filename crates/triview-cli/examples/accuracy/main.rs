@@ -21,11 +21,12 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 7] = [
+const TABLES: [Table; 8] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
     ("coverage", |out| trust::coverage(out)),
+    ("healthy", |out| trust::healthy(out)),
     ("coverage-mnist", |out| trust::coverage_mnist(out)),
     ("dependence", |out| trust::dependence(out)),
     ("classifiers", |out| trust::classifiers(out)),

@@ -31,16 +31,19 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     };
     progress.spin("fitting");
     let estimate = estimator.solve(&moments)?;
+    let amplified = args.amplify.map(|groups| estimator.amplify(&moments, groups)).transpose()?;
     if let Some(path) = &args.save_posterior {
         state::write_header(path, &estimator.posterior(&moments)?)?;
     }
     drop(progress);
-    let object = EstimateObject::new(&estimate);
+    let object = EstimateObject::new(&estimate).amplified(amplified.as_ref());
     let text = match (args.json, &segments) {
         (true, None) => json::to_text(&object)?,
         (true, Some(segments)) => json::to_text(&segments.object(object))?,
-        (false, None) => printer::estimate(&estimate),
-        (false, Some(segments)) => format!("{}\n{}", printer::estimate(&estimate), segments.text()),
+        (false, None) => printer::estimate(&estimate, amplified.as_ref()),
+        (false, Some(segments)) => {
+            format!("{}\n{}", printer::estimate(&estimate, amplified.as_ref()), segments.text())
+        }
     };
     Ok(Answer::new(text).trusted(estimate.trusted()))
 }

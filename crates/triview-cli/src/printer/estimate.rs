@@ -3,6 +3,7 @@
 use super::number::{column, plain, to_digits_of, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use indicatif::HumanCount;
+use triview::amplification::Amplified;
 use triview::diagnostics::{Dependence, Independence, Verdict};
 use triview::estimator::{Estimate, Status};
 use triview::interval::Interval;
@@ -21,9 +22,9 @@ const CLASS_WIDTH: usize = 14;
 const VIEW_WIDTH: usize = 9;
 
 /// The whole answer: warnings, the risk, what it is the risk of, and how well it could be known.
-pub(crate) fn estimate(estimate: &Estimate) -> String {
+pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
     let mut parts = warnings(estimate);
-    parts.push(headline(estimate));
+    parts.push(headline(estimate, amplified));
     parts.push(facts(&[
         ("rows", HumanCount(estimate.rows).to_string()),
         ("views", names(&estimate.views, WIDTH - 12)),
@@ -47,8 +48,8 @@ pub(crate) fn diagnosis(estimate: &Estimate) -> String {
 }
 
 /// The risk, its interval and its test.
-fn headline(estimate: &Estimate) -> String {
-    facts(&[
+fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
+    let mut lines = vec![
         (
             "risk",
             format!(
@@ -67,7 +68,16 @@ fn headline(estimate: &Estimate) -> String {
             ),
         ),
         ("assumption", verdict(&estimate.independence)),
-    ])
+    ];
+    if let Some(amplified) = amplified {
+        let kept = amplified.kept.iter().filter(|kept| **kept).count();
+        let risk = with_error(amplified.risk, amplified.standard_error);
+        lines.push((
+            "amplified",
+            format!("{risk}  (the median of {kept} of {} groups)", amplified.kept.len()),
+        ));
+    }
+    facts(&lines)
 }
 
 /// What keeps the answer from being trusted, if anything does, and what to do about it; what could not be tested.
@@ -355,12 +365,12 @@ pub(crate) mod tests {
 
     #[test]
     fn three_classes() {
-        insta::assert_snapshot!(super::estimate(&estimate(3)));
+        insta::assert_snapshot!(super::estimate(&estimate(3), None));
     }
 
     #[test]
     fn many_classes_are_cut() {
-        insta::assert_snapshot!(super::estimate(&estimate(100)));
+        insta::assert_snapshot!(super::estimate(&estimate(100), None));
     }
 
     #[test]
@@ -369,11 +379,15 @@ pub(crate) mod tests {
         degenerate.fit.status = Status::Degenerate;
         degenerate.alarms =
             vec![alarm("class `class 1` has no rows"), alarm("risk below the smallest possible loss")];
-        insta::assert_snapshot!(super::estimate(&degenerate));
+        insta::assert_snapshot!(super::estimate(&degenerate, None));
         let mut untested = estimate(2);
         untested.independence.verdict = Verdict::Untestable;
         untested.independence.reason = Some("there is too little to test with".into());
-        assert!(super::estimate(&untested).starts_with("UNTESTED"), "{}", super::estimate(&untested));
+        assert!(
+            super::estimate(&untested, None).starts_with("UNTESTED"),
+            "{}",
+            super::estimate(&untested, None)
+        );
     }
 
     #[test]
@@ -394,7 +408,7 @@ pub(crate) mod tests {
             wild.risk = -1e15;
             wild.alarms = vec![alarm(&format!("class `{}` has no rows", "級".repeat(200)))];
             wild.interval = Interval { low: -1e15, high: 1e16 };
-            let text = super::estimate(&wild) + &diagnosis(&wild);
+            let text = super::estimate(&wild, None) + &diagnosis(&wild);
             for line in text.lines() {
                 assert!(line.width() <= WIDTH, "{} columns: {line}", line.width());
             }

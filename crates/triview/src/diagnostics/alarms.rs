@@ -33,20 +33,12 @@ impl fmt::Display for Alarm {
     }
 }
 
-/// All that speaks against a solution, and how its fit ended.
-pub(crate) fn alarms(
-    moments: &Moments,
-    solution: &Solution,
-    tested: &Tested,
-    conditioning: &Conditioning,
-    gap: Interval,
-) -> (Status, Vec<Alarm>) {
+/// What makes a solution degenerate: a fit that identifies nothing.
+pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm> {
     let (schema, layout, total) = (&moments.header().schema, moments.layout(), moments.total());
     let n = layout.rows.of(&total)[0];
-    let (risk, error) = (solution.risk.value, solution.standard_error());
     let mut alarms = Vec::new();
     let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
-
     for (class, p) in schema.classes().iter().zip(&solution.prior) {
         if p * n < FEWEST_OF_A_CLASS {
             raise(
@@ -58,12 +50,27 @@ pub(crate) fn alarms(
     for message in weak_views(schema.views(), schema.k(), &solution.agreement) {
         raise(message, "give more rows, stronger views, or merge classes that a view cannot tell apart");
     }
-    if !(risk.is_finite() && error.is_finite()) {
+    if !(solution.risk.value.is_finite() && solution.standard_error().is_finite()) {
         raise(
             "the risk is not a finite number".into(),
             "look for enormous scores, or try --features softmax",
         );
     }
+    alarms
+}
+
+/// All that speaks against a solution, and how its fit ended.
+pub(crate) fn alarms(
+    moments: &Moments,
+    solution: &Solution,
+    tested: &Tested,
+    conditioning: &Conditioning,
+    gap: Interval,
+) -> (Status, Vec<Alarm>) {
+    let (layout, total) = (moments.layout(), moments.total());
+    let n = layout.rows.of(&total)[0];
+    let (risk, error) = (solution.risk.value, solution.standard_error());
+    let mut alarms = degeneracies(moments, solution);
     let degenerate = !alarms.is_empty();
 
     let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });

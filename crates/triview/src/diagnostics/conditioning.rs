@@ -4,7 +4,7 @@ use crate::moments::Moments;
 use crate::solution::{Agreement, Solution};
 
 /// The weakest direction that the classes need must stand so many times above what chance would show.
-const CLEAR: f64 = 2.0;
+const CLEAR: f64 = 1.5;
 
 /// The quantities of Theorem 1, and what they ask of the number of rows.
 #[derive(Debug, Clone, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Conditioning {
     pub tau: f64,
     /// About how many rows it takes to tell all classes apart: in the weakest of the directions that classes need,
     /// two views correlate by `rho`, about the product of their singular values times the prior. By chance they
-    /// would by some `c / sqrt(n)`, and that should be half of `rho` at most.
+    /// would by some `c / sqrt(n)`, and that should be two thirds of `rho` at most.
     pub rows_needed: f64,
 }
 

@@ -5,7 +5,7 @@ mod conditioning;
 mod independence;
 
 pub use alarms::Alarm;
-pub(crate) use alarms::alarms;
+pub(crate) use alarms::{alarms, degeneracies};
 pub use conditioning::Conditioning;
 pub use independence::{Dependence, Independence, LEVEL, Verdict};
 pub(crate) use independence::{Tested, test};
