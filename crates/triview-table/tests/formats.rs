@@ -620,4 +620,6 @@ fn tables_that_other_programs_wrote() {
         let path = corpus.join("state").join(name);
         assert_eq!(triview_table::state::is_state(&path), name == "valid.state");
     }
+    triview_table::state::read(&corpus.join("state/valid.state")).unwrap();
+    triview_table::state::read_header(&corpus.join("state/valid.json")).unwrap();
 }

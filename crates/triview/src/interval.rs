@@ -64,10 +64,11 @@ impl Deviations {
         Self { blocks: self.blocks.iter().map(|block| block[from..to].to_vec()).collect() }
     }
 
-    /// The standard error of a linear function of the quantities; infinite where one is not a number.
+    /// The standard error of a linear function of the quantities; infinite where one is not a number, or where there
+    /// are no two blocks to compare.
     pub(crate) fn standard_error(&self, of: impl Fn(&[f64]) -> f64) -> f64 {
         let error = self.blocks.iter().map(|block| of(block).powi(2)).sum::<f64>().sqrt();
-        if error.is_nan() { f64::INFINITY } else { error }
+        if error.is_nan() || self.blocks.len() < 2 { f64::INFINITY } else { error }
     }
 
     /// The standard error of one quantity less a quantity of the same blocks.

@@ -75,8 +75,13 @@ pub(crate) fn identify(
     sums: &[f64],
 ) -> Result<(Mixture, Matching)> {
     let latent = risk(loss, Kind::Linear, whitening, mixture, layout, sums)?;
+    Ok(name(loss, mixture, &latent))
+}
+
+/// Puts the classes of a fit into the order with the smallest risk, given the risk in the order they have.
+pub(crate) fn name(loss: &dyn Loss, mixture: &Mixture, latent: &Risk) -> (Mixture, Matching) {
     let k = mixture.prior.len();
     let weights = Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent.conditional, j, i));
     let matching = assign(&weights);
-    Ok((mixture.reorder(&matching.order), matching))
+    (mixture.reorder(&matching.order), matching)
 }

@@ -308,10 +308,12 @@ fn answer(
 /// counts for nothing, and of two that are as good neither wins by the chance of how rows fell into blocks.
 fn blend(errors: &[f64]) -> Vec<f64> {
     let least = errors.iter().copied().fold(f64::INFINITY, f64::min);
-    let raw: Vec<f64> =
-        errors.iter().map(|error| if least > 0.0 { (least / error).powi(8) } else { 1.0 }).collect();
-    let total: f64 = raw.iter().filter(|weight| weight.is_finite()).sum();
-    raw.iter().map(|weight| if weight.is_finite() && total > 0.0 { weight / total } else { 0.0 }).collect()
+    let raw: Vec<f64> = errors
+        .iter()
+        .map(|error| if least > 0.0 && least.is_finite() { (least / error).powi(8) } else { 1.0 })
+        .collect();
+    let total: f64 = raw.iter().sum();
+    raw.iter().map(|weight| weight / total).collect()
 }
 
 /// The risk by the tensor power method alone, linear surrogates and no refinement: what the paper's figure

@@ -163,3 +163,22 @@ fn merged_states_have_the_intervals_and_the_test_of_the_whole() {
         assert!((a.low - b.low).abs() < 1e-9 && (a.high - b.high).abs() < 1e-9);
     }
 }
+
+#[test]
+fn rows_of_few_clusters_have_no_test_and_of_one_no_error() {
+    let population = Population::draw(&setting(0.0), 3).unwrap();
+    let (batch, _) = population.rows(8_000, &mut Pcg64::seed_from_u64(4));
+    let clustered = |clusters: u64| {
+        estimate(
+            population.schema(),
+            batch.clone().with_clusters((0..8_000).map(|row| row % clusters).collect()),
+        )
+    };
+    let four = clustered(4);
+    assert_eq!(four.independence.verdict, Verdict::Untestable);
+    assert!(four.independence.reason.as_ref().unwrap().contains("blocks"), "{:?}", four.independence);
+    assert!(four.standard_error.is_finite());
+    let one = clustered(1);
+    assert!(!one.trusted() && one.standard_error.is_infinite());
+    assert!(one.alarms[0].message.contains("one block"), "{:?}", one.alarms);
+}

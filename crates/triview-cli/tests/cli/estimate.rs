@@ -179,3 +179,26 @@ fn whoever_stops_reading_is_no_error() {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(output.stderr.is_empty(), "{output:?}");
 }
+
+#[test]
+fn enormous_scores_do_not_move_what_most_groups_agree_on() {
+    let folder = Folder::new();
+    folder.answered(&["simulate", "--rows", "12000", "--seed", "3", "-o", "scores.csv"]);
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    folder.answered(&["moments", "scores.csv", "-o", "healthy.state"]);
+    let mut table = folder.table("scores.csv");
+    // The sensor of one view fails in one row.
+    table[5000][3] = "400000".into();
+    folder.write_table("glitch.csv", &table);
+    folder.answered(&["moments", "glitch.csv", "--like", "healthy.state", "-o", "glitch.state"]);
+    let run = folder.run(&["estimate", "glitch.state", "--json", "--amplify", "8"]);
+    let estimate: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let off = |object: &serde_json::Value| (number(object, "risk") - number(&truth, "risk")).abs();
+    let amplified = &estimate["amplified"];
+    // One row moves a mean score by 400,000 / 12,000; the group it is in is left out.
+    assert!(off(&estimate) > 0.5, "{}", off(&estimate));
+    assert!(off(amplified) < 4.0 * number(amplified, "standard_error"), "{amplified}");
+    assert!(number(amplified, "standard_error") < 0.1, "{amplified}");
+    let message = folder.refused(&["estimate", "glitch.state", "--amplify", "2"]);
+    assert!(message.contains("groups"), "{message}");
+}

@@ -50,7 +50,12 @@ pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm>
     for message in weak_views(schema.views(), schema.k(), &solution.agreement) {
         raise(message, "give more rows, stronger views, or merge classes that a view cannot tell apart");
     }
-    if !(solution.risk.value.is_finite() && solution.standard_error().is_finite()) {
+    if solution.deviations.count() < 2 {
+        raise(
+            "all rows are in one block, so nothing is known of the error".into(),
+            "give clusters of fewer rows, or none",
+        );
+    } else if !(solution.risk.value.is_finite() && solution.standard_error().is_finite()) {
         raise(
             "the risk is not a finite number".into(),
             "look for enormous scores, or try --features softmax",

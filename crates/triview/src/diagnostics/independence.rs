@@ -19,7 +19,7 @@ use crate::linalg::{dot, pseudo_inverse};
 use crate::loss;
 use crate::moments::{Moments, others};
 use crate::refinement::{Curvature, Distance, Objective, Refined, Refit, refine, refine_near};
-use crate::risk::risk_by_bins;
+use crate::risk::{name, risk_by_bins};
 use crate::solution::Solution;
 use crate::surrogate::Surrogates;
 use crate::views::VIEWS;
@@ -32,6 +32,8 @@ use serde::Serialize;
 /// Below this p-value the views are taken to be dependent.
 pub const LEVEL: f64 = 0.05;
 
+/// With fewer blocks there are too few signs to draw.
+const FEWEST_BLOCKS: usize = 8;
 /// Random signs that the p-value of the whole test rests on.
 const FLIPS: usize = 999;
 /// Random signs that each line of the table rests on.
@@ -133,18 +135,27 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
     }
     let freedom = moments_of - unknowns;
 
-    let fit = Fit::near(moments, solution, &whitening, &whitened, &sums)?;
-    let mut outcome = fit.outcome(moments, seed);
-    let mut fit = fit;
-    if outcome.p_value < LEVEL {
-        // A fit that ended in the wrong optimum looks like dependence.
-        if let Some(other) = Fit::afresh(&whitening, &whitened, k, seed)?
-            && other.refined.objective < fit.refined.objective * (1.0 - 1e-9)
-        {
-            outcome = other.outcome(moments, seed);
-            fit = other;
-        }
+    let blocks = solution.deviations.count();
+    if blocks < FEWEST_BLOCKS {
+        let reason = format!(
+            "the rows are in {blocks} blocks, and {FEWEST_BLOCKS} are needed to compare: give more rows, or clusters \
+             of fewer rows"
+        );
+        return untestable(freedom, reason);
     }
+
+    let near = Fit::near(moments, solution, &whitening, &whitened, &sums)?;
+    let first = near.outcome(moments, seed);
+    // A fit that ended in the wrong optimum looks like dependence.
+    let other =
+        if first.p_value < LEVEL { Fit::afresh(moments, &whitening, &whitened, &sums, seed)? } else { None };
+    let (fit, outcome) = match other {
+        Some(other) if other.refined.objective < near.refined.objective * (1.0 - 1e-9) => {
+            let outcome = other.outcome(moments, seed);
+            (other, outcome)
+        }
+        _ => (near, first),
+    };
     let verdict = match (outcome.p_value < LEVEL, fit.refined.converged) {
         (true, _) => Verdict::Fail,
         (false, true) => Verdict::Pass,
@@ -210,11 +221,20 @@ impl<'a> Fit<'a> {
         Ok(Self { whitening, objective, refined })
     }
 
-    /// From the tensor power method.
-    fn afresh(whitening: &'a Whitening, whitened: &Whitened, k: usize, seed: u64) -> Result<Option<Self>> {
+    /// From the tensor power method, classes put in order.
+    fn afresh(
+        moments: &Moments,
+        whitening: &'a Whitening,
+        whitened: &Whitened,
+        sums: &[f64],
+        seed: u64,
+    ) -> Result<Option<Self>> {
+        let (loss, k) = (loss::by_name(&moments.header().loss)?, moments.header().schema.k());
         let Some(start) = power_method(whitened, k, seed)? else { return Ok(None) };
         let objective = objective(whitened.clone(), k);
-        let refined = refine(&objective, &start);
+        let mut refined = refine(&objective, &start);
+        let latent = risk_by_bins(loss, whitening, &refined.mixture, moments.layout(), sums)?;
+        refined.mixture = name(loss, &refined.mixture, &latent).0;
         Ok(Some(Self { whitening, objective, refined }))
     }
 
