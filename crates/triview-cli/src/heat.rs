@@ -30,8 +30,8 @@ pub(crate) struct Heat {
     pub(crate) columns: Vec<String>,
     /// Names of the rows.
     pub(crate) rows: Vec<String>,
-    /// Row by row, the number and whether it is marked.
-    pub(crate) cells: Vec<Vec<(f64, bool)>>,
+    /// Row by row, the number and whether it is marked; empty where absent.
+    pub(crate) cells: Vec<Vec<Option<(f64, bool)>>>,
 }
 
 impl Heat {
@@ -63,13 +63,14 @@ impl Heat {
             let at = (NAMES + CELL.0 * column as i32 + CELL.0 / 2, ABOVE - 10);
             root.draw(&Text::new(name(label, 10), at, placed(13, HPos::Center, VPos::Bottom)))?;
         }
-        let all = self.cells.iter().flatten().map(|cell| cell.0);
+        let all = self.cells.iter().flatten().flatten().map(|cell| cell.0);
         let scale = all.filter(|cell| cell.is_finite()).fold(LEAST_SCALE, f64::max);
         for (row, (label, cells)) in self.rows.iter().zip(&self.cells).enumerate() {
             let top = ABOVE + CELL.1 * row as i32;
             let at = (NAMES - 12, top + CELL.1 / 2);
             root.draw(&Text::new(name(label, 24), at, placed(15, HPos::Right, VPos::Center)))?;
-            for (column, (value, marked)) in cells.iter().enumerate() {
+            for (column, cell) in cells.iter().enumerate() {
+                let Some((value, marked)) = cell else { continue };
                 let left = NAMES + CELL.0 * column as i32;
                 let shade = if value.is_finite() { value / scale } else { 1.0 };
                 let corners = [(left + 1, top + 1), (left + CELL.0 - 1, top + CELL.1 - 1)];

@@ -30,6 +30,13 @@ pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>, rank: usize) -> Result<(Mat<f64
     Ok((scaled * svd.U().transpose(), values))
 }
 
+/// The left and right singular vectors beyond the `rank` largest singular values.
+pub(crate) fn beyond(a: MatRef<'_, f64>, rank: usize) -> Result<(Mat<f64>, Mat<f64>)> {
+    let svd = a.svd().map_err(|_| Error::Internal("a singular value problem did not converge"))?;
+    let rest = |vectors: MatRef<'_, f64>| vectors.get(.., rank..).to_owned();
+    Ok((rest(svd.U()), rest(svd.V())))
+}
+
 /// A matrix from its cells, row by row.
 pub(crate) fn from_rows(cells: &[f64], rows: usize, columns: usize) -> Mat<f64> {
     MatRef::from_row_major_slice(cells, rows, columns).to_owned()

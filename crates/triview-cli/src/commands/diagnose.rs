@@ -60,7 +60,7 @@ fn picture(estimate: &Estimate) -> Heat {
     };
     let of_cell = |line: &Dependence| (line.correlation, line.p_value < LEVEL);
     Heat {
-        title: "Correlation of two views within a class".to_owned(),
+        title: "Correlation of two views given the class".to_owned(),
         note: match estimate.independence.p_value {
             Some(p) => format!(
                 "test of independence given the class: p = {p:.3}; dots: p < {LEVEL} in the cell alone"
@@ -74,9 +74,7 @@ fn picture(estimate: &Estimate) -> Heat {
         rows: pairs.iter().map(|pair| pair.map(|v| estimate.views[v].as_str()).join(" and ")).collect(),
         cells: pairs
             .iter()
-            .map(|&pair| {
-                columns.iter().map(|&class| cell(pair, class).map_or((0.0, false), of_cell)).collect()
-            })
+            .map(|&pair| columns.iter().map(|&class| cell(pair, class).map(of_cell)).collect())
             .collect(),
     }
 }

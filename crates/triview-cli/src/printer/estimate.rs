@@ -147,7 +147,7 @@ fn dependences(estimate: &Estimate) -> String {
     }));
     let align = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
     let mut text =
-        "correlation of two views within a class: each pair, then the classes with the smallest p\n\n"
+        "correlation of two views given the class: each pair, then the classes of the pairs at fault\n\n"
             .to_owned();
     text += &aligned(&align, rows);
     if left_out > 0 {

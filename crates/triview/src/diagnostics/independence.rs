@@ -12,10 +12,11 @@
 //! has mean zero, and estimates the squared misfit if they are not. Signs of the blocks are drawn at random for
 //! its distribution: no covariance of a thousand moments has to be inverted.
 
+use super::dependence::{Dependence, of_pair, within_classes};
+use super::signs::signs_test;
 use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
 use crate::error::Result;
 use crate::interval::{Deviations, jackknife};
-use crate::linalg::{dot, pseudo_inverse};
 use crate::loss;
 use crate::moments::{Moments, others};
 use crate::refinement::{Curvature, Distance, Objective, Refined, Refit, refine, refine_near};
@@ -24,8 +25,6 @@ use crate::solution::Solution;
 use crate::surrogate::Surrogates;
 use crate::views::VIEWS;
 use faer::Mat;
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -36,8 +35,6 @@ pub const LEVEL: f64 = 0.05;
 const FEWEST_BLOCKS: usize = 8;
 /// Random signs that the p-value of the whole test rests on.
 const FLIPS: usize = 999;
-/// Random signs that each line of the table rests on.
-const TABLE_FLIPS: usize = 499;
 
 /// What the test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -64,22 +61,8 @@ pub struct Independence {
     pub degrees_of_freedom: usize,
     /// Why nothing can be tested.
     pub reason: Option<String>,
-    /// Pairs of views within each class, and before the classes of a pair all of them together.
+    /// Each pair of views and, where a pair depends on each other, each class.
     pub dependences: Vec<Dependence>,
-}
-
-/// How two views depend on each other within one class, or within classes on the whole.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Dependence {
-    /// The two views.
-    pub views: [usize; 2],
-    /// The class; all of them where absent.
-    pub class: Option<usize>,
-    /// The root mean square correlation of their bins within the class, in units of their variance over all rows; over
-    /// all classes, that of a row.
-    pub correlation: f64,
-    /// The chance of it if these views are independent within this class.
-    pub p_value: f64,
 }
 
 impl Independence {
@@ -279,11 +262,11 @@ impl<'a> Fit<'a> {
     fn read(&self, moments: &Moments, sums: &[f64], seed: u64) -> Result<(ByBins, Vec<Dependence>)> {
         let layout = moments.layout();
         let loss = loss::by_name(&moments.header().loss)?;
-        let k = self.objective.classes();
+        let (k, dims) = (self.objective.classes(), self.objective.dims());
         let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Vec<f64>> {
             let mut row = vec![risk_by_bins(loss, self.whitening, mixture, layout, sums)?.value];
             for third in (0..VIEWS).rev() {
-                covariances(mixture, whitened, third, &mut row)?;
+                row.extend(within_classes(mixture, whitened, third)?);
             }
             Ok(row)
         };
@@ -294,65 +277,16 @@ impl<'a> Fit<'a> {
             let mixture = refit.to(&objective(whitened.clone(), k));
             read(&mixture, &whitened, left)
         })?;
-        let mut dependences = Vec::with_capacity(VIEWS * k);
+        let mut dependences = Vec::new();
         let mut from = 1;
         for third in (0..VIEWS).rev() {
             let views = others(third);
-            let [a, b] = views.map(|v| self.objective.dims()[v] - 1);
-            let mut line = |class, values: &[Vec<f64>]| {
-                let (statistic, p_value) = signs_test(values, TABLE_FLIPS, seed);
-                let correlation = (statistic.max(0.0) / a.min(b) as f64).sqrt();
-                dependences.push(Dependence { views, class, correlation, p_value });
-            };
-            let mut all = deviations.values(&whole, from, from + k * a * b);
-            for values in &mut all {
-                for (cell, value) in values.iter_mut().enumerate() {
-                    *value *= self.refined.mixture.prior[cell / (a * b)].sqrt();
-                }
-            }
-            line(None, &all);
-            for class in 0..k {
-                line(Some(class), &deviations.values(&whole, from, from + a * b));
-                from += a * b;
-            }
+            let cells: usize = views.iter().map(|&v| dims[v] - 1).product();
+            let within = deviations.values(&whole, from, from + k * cells);
+            let prior = &self.refined.mixture.prior;
+            dependences.extend(of_pair(moments, self.whitening, sums, views, prior, &within, seed)?);
+            from += k * cells;
         }
         Ok((ByBins { risk: whole[0], deviations }, dependences))
     }
-}
-
-/// Appends, class by class, the covariances of the bins of the two views other than `third` within the class, as
-/// the third view's surrogate label `w` has them: `E[b_1 b_2^T w_j] / pi_j` less the product of `E[b w_j] / pi_j`.
-fn covariances(mixture: &Mixture, whitened: &Whitened, third: usize, out: &mut Vec<f64>) -> Result<()> {
-    let k = mixture.prior.len();
-    let (labels, _) = pseudo_inverse(mixture.means[third].as_ref(), k)?;
-    for class in 0..k {
-        let label: Vec<f64> = (0..whitened.dims[third]).map(|c| labels[(class, c)]).collect();
-        let joint = whitened.slice(third, &label);
-        let prior = joint[(0, 0)];
-        for j in 1..joint.ncols() {
-            out.extend(
-                (1..joint.nrows())
-                    .map(|i| joint[(i, j)] / prior - joint[(i, 0)] * joint[(0, j)] / (prior * prior)),
-            );
-        }
-    }
-    Ok(())
-}
-
-/// `S` and the share of random signs of the blocks for which it is as large, the given signs among them.
-fn signs_test(residuals: &[Vec<f64>], flips: usize, seed: u64) -> (f64, f64) {
-    let count = residuals.len();
-    let products: Vec<Vec<f64>> =
-        (0..count).map(|b| (0..b).map(|c| dot(&residuals[b], &residuals[c])).collect()).collect();
-    let pairs = (count * count.saturating_sub(1)) as f64 / 2.0;
-    let statistic = products.iter().flatten().sum::<f64>() / pairs;
-    let mut rng = Pcg64::seed_from_u64(seed);
-    let mut signs = vec![1.0; count];
-    let mut larger = 0;
-    for _ in 0..flips {
-        signs.iter_mut().for_each(|sign| *sign = if rng.random::<bool>() { 1.0 } else { -1.0 });
-        let flipped: f64 = products.iter().zip(&signs).map(|(row, sign)| sign * dot(row, &signs)).sum();
-        larger += usize::from(flipped / pairs >= statistic);
-    }
-    (statistic, (1 + larger) as f64 / (1 + flips) as f64)
 }

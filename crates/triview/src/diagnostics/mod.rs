@@ -2,10 +2,13 @@
 
 mod alarms;
 mod conditioning;
+mod dependence;
 mod independence;
+mod signs;
 
 pub use alarms::Alarm;
 pub(crate) use alarms::{alarms, degeneracies};
 pub use conditioning::Conditioning;
-pub use independence::{Dependence, Independence, LEVEL, Verdict};
+pub use dependence::Dependence;
+pub use independence::{Independence, LEVEL, Verdict};
 pub(crate) use independence::{Tested, test};

@@ -11,17 +11,17 @@ pub struct Bins {
 }
 
 /// Where the scores of a class are cut, as shares of the rows below. For two classes one class's score says all, and
-/// seven edges cut it into eight bins; more classes have more scores to cut. A single edge leaves above it as many
-/// rows as a class has on average, which tells classes apart far better than a cut in the middle.
+/// seven edges cut it into eight bins; more classes have more scores to cut, each in fewer places. The last edge then
+/// leaves above it as many rows as a class has on average, which tells classes apart far better than the middle.
 fn shares(k: usize, class: usize) -> Vec<f64> {
-    let edges = match (k, class) {
-        (2, 0) => 7,
-        (2, _) => 0,
-        (3, _) => 3,
-        (4 | 5, _) => 2,
-        _ => return vec![1.0 - 1.0 / k as f64],
-    };
-    (1..=edges).map(|edge| f64::from(edge) / f64::from(edges + 1)).collect()
+    let own = 1.0 - 1.0 / k as f64;
+    match (k, class) {
+        (2, 0) => (1..8).map(|edge| f64::from(edge) / 8.0).collect(),
+        (2, _) => Vec::new(),
+        (3, _) => vec![0.25, 0.5, 0.75],
+        (4..9, _) => vec![0.5, own],
+        _ => vec![own],
+    }
 }
 
 impl Bins {

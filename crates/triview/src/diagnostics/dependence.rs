@@ -1,0 +1,115 @@
+//! Which views depend on each other, within which class, how strongly.
+
+use super::LEVEL;
+use super::signs::signs_test;
+use crate::decomposition::{Mixture, Whitened, Whitening};
+use crate::error::Result;
+use crate::linalg::{beyond, pseudo_inverse};
+use crate::moments::Moments;
+use rayon::prelude::*;
+
+/// Random signs that each line rests on.
+const FLIPS: usize = 499;
+
+/// How two views depend on each other, on the whole or within one class.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Dependence {
+    /// The two views.
+    pub views: [usize; 2],
+    /// The class; all of them where absent.
+    pub class: Option<usize>,
+    /// The root mean square correlation of their bins, in units of their variance over all rows: of all rows in the
+    /// directions that the classes do not explain, or in all directions within a class.
+    pub correlation: f64,
+    /// The chance of it if these views are independent given the class.
+    pub p_value: f64,
+}
+
+/// The line of a pair of views and, where it says that they depend on each other, those of its classes. Classes are left
+/// out elsewhere, because a fit to views of which another pair depends on each other bends, and spreads that
+/// dependence over all pairs within classes.
+///
+/// `within` has what each block says of [`within_classes`].
+pub(crate) fn of_pair(
+    moments: &Moments,
+    whitening: &Whitening,
+    sums: &[f64],
+    views: [usize; 2],
+    prior: &[f64],
+    within: &[Vec<f64>],
+    seed: u64,
+) -> Result<Vec<Dependence>> {
+    let k = prior.len();
+    let line = |class, values: &[Vec<f64>], directions: usize| {
+        let (statistic, p_value) = signs_test(values, FLIPS, seed);
+        Dependence { views, class, correlation: (statistic.max(0.0) / directions as f64).sqrt(), p_value }
+    };
+    let directions = views.map(|v| whitening.maps[v].nrows() - 1);
+    let fewer = directions[0].min(directions[1]);
+    let pair = match (fewer + 1).saturating_sub(k) {
+        0 => line(None, &weighted(within, prior), fewer),
+        spare => line(None, &beyond_classes(moments, whitening, sums, views, k)?, spare),
+    };
+    let mut lines = vec![pair];
+    if lines[0].p_value < LEVEL {
+        let cells = directions[0] * directions[1];
+        for class in 0..k {
+            let of_class: Vec<Vec<f64>> =
+                within.iter().map(|block| block[class * cells..(class + 1) * cells].to_vec()).collect();
+            lines.push(line(Some(class), &of_class, fewer));
+        }
+    }
+    Ok(lines)
+}
+
+/// Covariances within classes, so that squares add up over the classes of a row.
+fn weighted(within: &[Vec<f64>], prior: &[f64]) -> Vec<Vec<f64>> {
+    let weigh = |block: &Vec<f64>| {
+        let cells = block.len() / prior.len();
+        block.iter().enumerate().map(|(cell, value)| value * prior[cell / cells].sqrt()).collect()
+    };
+    within.iter().map(weigh).collect()
+}
+
+/// For each block, how two views correlate beyond the `k` directions in which classes can make them: if they are
+/// independent given the class their pair moment has rank `k`, whatever the third view does, and no fit is needed to
+/// see that it has not.
+fn beyond_classes(
+    moments: &Moments,
+    whitening: &Whitening,
+    sums: &[f64],
+    views: [usize; 2],
+    k: usize,
+) -> Result<Vec<Vec<f64>>> {
+    let layout = moments.layout();
+    let pair = |sums: &[f64]| whitening.apply(&layout.bins, sums).pair(views[0], views[1]);
+    let (left, right) = beyond(pair(sums).as_ref(), k)?;
+    let rows = |block: &[f64]| layout.rows.of(block)[0];
+    let blocks: Vec<&Vec<f64>> = moments.blocks().iter().filter(|block| rows(block) > 0.0).collect();
+    let mean = rows(sums) / blocks.len() as f64;
+    let cells = |block: &&Vec<f64>| {
+        let rest = left.transpose() * pair(block) * &right * faer::Scale(rows(block) / mean);
+        rest.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<f64>>()).collect()
+    };
+    Ok(blocks.par_iter().map(cells).collect())
+}
+
+/// Class by class, the covariances of the bins of the two views other than `third` within the class, as the third
+/// view's surrogate label `w` has them: `E[b_1 b_2^T w_j] / pi_j` less the product of `E[b w_j] / pi_j`.
+pub(crate) fn within_classes(mixture: &Mixture, whitened: &Whitened, third: usize) -> Result<Vec<f64>> {
+    let k = mixture.prior.len();
+    let mut out = Vec::new();
+    let (labels, _) = pseudo_inverse(mixture.means[third].as_ref(), k)?;
+    for class in 0..k {
+        let label: Vec<f64> = (0..whitened.dims[third]).map(|c| labels[(class, c)]).collect();
+        let joint = whitened.slice(third, &label);
+        let prior = joint[(0, 0)];
+        for j in 1..joint.ncols() {
+            out.extend(
+                (1..joint.nrows())
+                    .map(|i| joint[(i, j)] / prior - joint[(i, 0)] * joint[(0, j)] / (prior * prior)),
+            );
+        }
+    }
+    Ok(out)
+}
