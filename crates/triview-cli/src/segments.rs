@@ -60,6 +60,11 @@ enum SegmentObject<'a> {
 }
 
 impl Segmented {
+    /// Whether any of the answers is to be trusted.
+    pub(crate) fn any_trusted(&self) -> bool {
+        self.segments.iter().any(|segment| segment.outcome.as_ref().is_ok_and(Estimate::trusted))
+    }
+
     /// The object of `--json`.
     pub(crate) fn object<'a>(&'a self, whole: EstimateObject<'a>) -> SegmentedObject<'a> {
         let segments = self.segments.iter().map(|segment| match &segment.outcome {

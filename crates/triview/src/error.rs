@@ -62,6 +62,11 @@ pub enum Error {
         /// The most that are answered apart.
         most: usize,
     },
+    /// Sums that are too large for floating-point numbers.
+    #[error(
+        "the scores are too large: sums of their products overflow; look for enormous scores, or scale all of them down"
+    )]
+    Overflow,
     /// Too few rows to say anything.
     #[error("{rows} row(s): at least {needed} are needed for {k} classes")]
     TooFewRows {

@@ -108,8 +108,9 @@ impl Estimate {
             })
         };
         let gap = interval(solution.gap, &Quantities::gap);
+        let gap_error = deviations.standard_error(Quantities::gap);
         let conditioning = Conditioning::new(moments, solution);
-        let (status, alarms) = alarms(moments, solution, &tested, &conditioning, gap);
+        let (status, alarms) = alarms(moments, solution, &tested, &conditioning, gap_error);
         Self {
             risk: solution.risk.value,
             standard_error: solution.standard_error(),

@@ -6,7 +6,7 @@ pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::{Bins, FeatureMap};
 use crate::fitting;
 use crate::loss;
-use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator};
+use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
 use crate::sample::sample;
 use crate::solution::{solve, tensor_risk};
 use crate::views::Source;
@@ -190,11 +190,7 @@ impl Estimator {
     ///
     /// # Panics
     /// When the source gives rows without segments: a mistake of the caller's.
-    pub fn moments_by<S: Source>(
-        &self,
-        source: &S,
-        header: &Header,
-    ) -> Result<Vec<(u64, Moments)>, S::Error> {
+    pub fn moments_by<S: Source>(&self, source: &S, header: &Header) -> Result<Segments, S::Error> {
         header.expect(source.schema())?;
         let mut sums = SegmentedAccumulator::new(header.clone())?;
         for batch in source.batches()? {

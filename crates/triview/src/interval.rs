@@ -71,6 +71,12 @@ impl Deviations {
         if error.is_nan() || self.blocks.len() < 2 { f64::INFINITY } else { error }
     }
 
+    /// The largest share of a block in the squared standard error of a function of the quantities.
+    pub(crate) fn largest_share(&self, of: impl Fn(&[f64]) -> f64) -> f64 {
+        let squares: Vec<f64> = self.blocks.iter().map(|block| of(block).powi(2)).collect();
+        squares.iter().copied().fold(0.0, f64::max) / squares.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+    }
+
     /// The standard error of one quantity less a quantity of the same blocks.
     pub(crate) fn of_difference(&self, other: &Deviations) -> f64 {
         let squares = self.blocks.iter().zip(&other.blocks).map(|(a, b)| (a[0] - b[0]).powi(2));

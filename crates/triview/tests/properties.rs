@@ -109,8 +109,11 @@ fn segments_together_give_the_answer_of_the_whole() {
     // The header of this map says how the ways of solving count, so that blocks settle the error alone.
     let estimator = Params::new().features(Features::Posterior).check().unwrap();
     let header = estimator.look(&source).unwrap();
-    let whole = estimator.solve(&estimator.moments(&source, &header).unwrap()).unwrap();
-    let segments = estimator.moments_by(&source, &header).unwrap();
+    let moments = estimator.moments(&source, &header).unwrap();
+    let segmented = estimator.moments_by(&source, &header).unwrap();
+    assert!(segmented.whole == moments, "segments change nothing for all rows");
+    let whole = estimator.solve(&moments).unwrap();
+    let segments = segmented.segments;
     let rows: Vec<(u64, u64)> = segments.iter().map(|(key, moments)| (*key, moments.rows())).collect();
     assert_eq!(rows, [(30, 2_254), (10, 4_499), (20, 2_247)]);
     let merged = segments.into_iter().map(|(_, moments)| moments);

@@ -8,7 +8,7 @@ use crate::json::{self, Diagnosis};
 use crate::output;
 use crate::printer;
 use crate::progress::Progress;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use triview::diagnostics::{Dependence, LEVEL};
 use triview::estimator::Estimate;
 
@@ -26,14 +26,15 @@ pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
     let moments = inputs.moments(&estimator, &progress)?;
     progress.spin("testing");
     let estimate = estimator.solve(&moments)?;
-    drop(progress);
     if let Some(path) = &args.svg {
-        if estimate.independence.dependences.is_empty() {
-            let reason = estimate.independence.reason.as_deref().unwrap_or("nothing could be tested");
-            bail!("there is nothing to draw in `{}`: {reason}", path.display());
+        match &estimate.independence.reason {
+            Some(reason) => {
+                progress.note(&format!("there is nothing to draw in `{}`: {reason}", path.display()))
+            }
+            None => output::write_text(path, &picture(&estimate).svg()?)?,
         }
-        output::write_text(path, &picture(&estimate).svg()?)?;
     }
+    drop(progress);
     let text =
         if args.json { json::to_text(&Diagnosis::new(&estimate))? } else { printer::diagnosis(&estimate) };
     Ok(Answer::new(text).trusted(estimate.trusted()))

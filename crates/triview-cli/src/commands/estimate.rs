@@ -8,8 +8,9 @@ use crate::output;
 use crate::printer;
 use crate::progress::Progress;
 use crate::segments::{Segment, Segmented};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use rayon::prelude::*;
+use triview::Error;
 use triview::estimator::Estimator;
 use triview::moments::Moments;
 use triview_table::{Table, state};
@@ -31,7 +32,15 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     };
     progress.spin("fitting");
     let estimate = estimator.solve(&moments)?;
-    let amplified = args.amplify.map(|groups| estimator.amplify(&moments, groups)).transpose()?;
+    let amplified = match args.amplify.map(|groups| estimator.amplify(&moments, groups)) {
+        // The plain answer stands, and is not to be trusted.
+        Some(Err(error @ Error::NoMajority { .. })) => {
+            progress.note(&format!("nothing to amplify: {error}"));
+            None
+        }
+        other => other.transpose()?,
+    };
+    let agreed = args.amplify.is_none() || amplified.is_some();
     if let Some(path) = &args.save_posterior {
         state::write_header(path, &estimator.posterior(&moments)?)?;
     }
@@ -45,7 +54,8 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
             format!("{}\n{}", printer::estimate(&estimate, amplified.as_ref()), segments.text())
         }
     };
-    Ok(Answer::new(text).trusted(estimate.trusted()))
+    let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
+    Ok(Answer::new(text).trusted(estimate.trusted() && agreed && some_segment))
 }
 
 /// The moments of all rows, and what each segment's rows say.
@@ -55,6 +65,7 @@ fn by_segment(estimator: &Estimator, table: &Table, progress: &Progress) -> Resu
     note_changes(table, progress);
     progress.spin("fitting each segment");
     let segments = states
+        .segments
         .par_iter()
         .map(|(key, moments)| Segment {
             name: table.segment_name(*key).unwrap_or_else(|| format!("{key:016x}")),
@@ -62,8 +73,5 @@ fn by_segment(estimator: &Estimator, table: &Table, progress: &Progress) -> Resu
             outcome: estimator.solve(moments).map_err(|error| error.to_string()),
         })
         .collect();
-    let mut states = states.into_iter().map(|(_, moments)| moments);
-    let first = states.next().context("there are no rows")?;
-    let whole = states.try_fold(first, |sum, next| sum.merge(&next))?;
-    Ok((whole, segments))
+    Ok((states.whole, segments))
 }

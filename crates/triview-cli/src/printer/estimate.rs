@@ -168,7 +168,8 @@ pub(crate) fn range(interval: Interval) -> String {
 
 /// A level of confidence as people say it.
 fn percent(level: f64) -> String {
-    format!("{}%", plain(100.0 * level).trim_end_matches('0').trim_end_matches('.'))
+    let digits = format!("{:.8}", 100.0 * level);
+    format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// What each view says of the true class, class by class.

@@ -2,9 +2,8 @@
 
 use super::{Conditioning, Tested, Verdict};
 use crate::estimate::Status;
-use crate::interval::Interval;
 use crate::moments::{Moments, others};
-use crate::solution::{Agreement, Solution};
+use crate::solution::{Agreement, Quantities, Solution};
 use crate::views::VIEWS;
 use std::fmt;
 
@@ -14,6 +13,11 @@ const FEWEST_OF_A_CLASS: f64 = 5.0;
 const BELOW_POSSIBLE: f64 = 2.0;
 /// Standard errors by which two estimates of the same risk must differ.
 const DISAGREEMENT: f64 = 4.0;
+/// Standard errors by which the best naming must lead the second-best.
+const GAP_ERRORS: f64 = 2.0;
+/// A block of rows that makes up more than this share of the squared standard error holds something enormous; of 64
+/// blocks of like rows the largest makes up a sixth.
+const LARGEST_BLOCK: f64 = 0.5;
 /// Two optima fit equally well when `2 n` times the difference of their squared distances, which is of the order of
 /// a chi-squared variable, is no larger than this.
 const EQUAL_FIT: f64 = 6.0;
@@ -70,7 +74,7 @@ pub(crate) fn alarms(
     solution: &Solution,
     tested: &Tested,
     conditioning: &Conditioning,
-    gap: Interval,
+    gap_error: f64,
 ) -> (Status, Vec<Alarm>) {
     let (layout, total) = (moments.layout(), moments.total());
     let n = layout.rows.of(&total)[0];
@@ -86,14 +90,21 @@ pub(crate) fn alarms(
         let p = tested.independence.p_value.unwrap_or(0.0);
         raise(
             format!("the views are not independent given the class (p = {p:.3})"),
-            "drop or regroup the views that `triview diagnose` shows to depend on each other",
+            "`triview diagnose` shows which views depend on each other: replace one, or cut them so that they share no noise",
         );
     }
     let least = layout.loss.of(&total)[5] / n;
     if risk < least - BELOW_POSSIBLE * error {
         raise(
             format!("the risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"),
-            "the views depend on each other: drop or regroup them",
+            "the views depend on each other: `triview diagnose` may show which",
+        );
+    }
+    let largest = solution.deviations.largest_share(Quantities::risk);
+    if solution.deviations.count() >= 16 && largest > LARGEST_BLOCK {
+        raise(
+            format!("a single block of rows makes up {:.0}% of the squared standard error", 100.0 * largest),
+            "look for enormous scores, or see what most groups of rows agree on with --amplify 16",
         );
     }
     if let Some(by_bins) = &tested.by_bins {
@@ -104,7 +115,7 @@ pub(crate) fn alarms(
                     "another feature map says {:.4}, beyond their joint error of {joint:.4}",
                     by_bins.risk
                 ),
-                "the views may depend on each other: see `triview diagnose`",
+                "the views may depend on each other: `triview diagnose` may show which",
             );
         }
     }
@@ -117,7 +128,7 @@ pub(crate) fn alarms(
             "give more rows: these do not decide between the two",
         );
     }
-    if gap.low <= 0.0 {
+    if solution.gap <= GAP_ERRORS * gap_error {
         raise(
             "the best naming of the classes leads the second-best by less than its error".into(),
             "the model hardly tells some classes apart: merge them, or give more rows",

@@ -42,7 +42,12 @@ pub(crate) fn of_pair(
     let k = prior.len();
     let line = |class, values: &[Vec<f64>], directions: usize| {
         let (statistic, p_value) = signs_test(values, FLIPS, seed);
-        Dependence { views, class, correlation: (statistic.max(0.0) / directions as f64).sqrt(), p_value }
+        Dependence {
+            views,
+            class,
+            correlation: (statistic.max(0.0) / directions as f64).sqrt().min(1.0),
+            p_value,
+        }
     };
     let directions = views.map(|v| whitening.maps[v].nrows() - 1);
     let fewer = directions[0].min(directions[1]);

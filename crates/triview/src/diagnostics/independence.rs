@@ -139,8 +139,16 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
         }
         _ => (near, first),
     };
+    let hidden = (0..VIEWS).filter(|&v| whitened.dims[v] == k).count() >= 2;
     let verdict = match (outcome.p_value < LEVEL, fit.refined.converged) {
         (true, _) => Verdict::Fail,
+        (false, true) if hidden => {
+            let reason = format!(
+                "two views or more take no more than {k} values, as votes for {k} classes do: what two voters have in \
+                 common can hide in the classes; give scores rather than votes"
+            );
+            return untestable(freedom, reason);
+        }
         (false, true) => Verdict::Pass,
         (false, false) => return untestable(freedom, "the fit to the bins did not converge".into()),
     };

@@ -77,8 +77,11 @@ impl Accumulator {
     /// The finished state.
     ///
     /// # Errors
-    /// [`Error::InvalidState`] when a sum has overflowed.
+    /// [`Error::Overflow`].
     pub fn finish(self) -> Result<Moments> {
+        if self.blocks.iter().flatten().any(|sum| !sum.is_finite()) {
+            return Err(Error::Overflow);
+        }
         Moments::new(self.header, self.blocks)
     }
 }

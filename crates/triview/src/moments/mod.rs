@@ -9,5 +9,5 @@ mod state;
 pub use accumulate::Accumulator;
 pub(crate) use accumulate::MOST_CLASSES;
 pub use layout::{Family, Layout, Part, others};
-pub use segments::{MOST_SEGMENTS, SegmentedAccumulator};
+pub use segments::{MOST_SEGMENTS, SegmentedAccumulator, Segments};
 pub use state::{Header, Moments};

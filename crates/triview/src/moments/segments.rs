@@ -12,13 +12,24 @@ pub const MOST_SEGMENTS: usize = 1000;
 /// The most memory, in bytes, that all of their states may take: about a megabyte each for ten classes.
 const MOST_MEMORY: usize = 2 << 30;
 
+/// Moments of all rows and of each segment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Segments {
+    /// Of all rows.
+    pub whole: Moments,
+    /// Of each segment with its key, in the order of the segments' first rows.
+    pub segments: Vec<(u64, Moments)>,
+}
+
 /// Sums moments over batches, each segment's rows on their own.
 ///
 /// Rows are dealt to blocks by their position within their segment, so that a segment which comes round with a
-/// period still fills every block. All states have one header: merged, they are the moments of all rows (dealt
-/// to other blocks than a plain [`Accumulator`] does, so the standard error may differ a little).
+/// period still fills every block. All rows are also summed as one, dealt by their position among all: merged segments
+/// would make blocks of the same mix of segments each, and hide what varies with the mix.
 pub struct SegmentedAccumulator {
     header: Header,
+    /// All rows.
+    whole: Accumulator,
     /// How many segments there may be.
     most: usize,
     /// Where each key's sums are.
@@ -35,7 +46,8 @@ impl SegmentedAccumulator {
     pub fn new(header: Header) -> Result<Self> {
         let (length, blocks) = (header.layout()?.len, block_count(header.schema.k()));
         let most = (MOST_MEMORY / (8 * length * blocks)).clamp(1, MOST_SEGMENTS);
-        Ok(Self { header, most, places: HashMap::new(), segments: Vec::new() })
+        let whole = Accumulator::new(header.clone())?;
+        Ok(Self { header, whole, most, places: HashMap::new(), segments: Vec::new() })
     }
 
     /// Adds the rows of a batch, each to its segment. Any number of threads gives the same bits.
@@ -60,6 +72,7 @@ impl SegmentedAccumulator {
             }
             rows_of[place].push(row);
         }
+        self.whole.update(batch);
         self.segments.par_iter_mut().zip(rows_of).for_each(|((_, sums), rows)| {
             if rows.len() == batch.rows() {
                 sums.update(batch);
@@ -84,12 +97,13 @@ impl SegmentedAccumulator {
         Ok(place)
     }
 
-    /// The finished states with their segments' keys, in the order of the segments' first rows.
+    /// The finished states.
     ///
     /// # Errors
-    /// [`Error::InvalidState`] when a sum has overflowed.
-    pub fn finish(self) -> Result<Vec<(u64, Moments)>> {
-        self.segments.into_iter().map(|(key, sums)| Ok((key, sums.finish()?))).collect()
+    /// [`Error::Overflow`].
+    pub fn finish(self) -> Result<Segments> {
+        let segments = self.segments.into_iter().map(|(key, sums)| Ok((key, sums.finish()?)));
+        Ok(Segments { whole: self.whole.finish()?, segments: segments.collect::<Result<_>>()? })
     }
 }
 
@@ -154,7 +168,7 @@ mod tests {
             }
             let expected: Vec<(u64, Moments)> =
                 alike.iter().map(|(key, batches)| (*key, alone(batches))).collect();
-            assert!(sums.finish().unwrap() == expected, "clustered: {clustered}");
+            assert!(sums.finish().unwrap().segments == expected, "clustered: {clustered}");
         }
     }
 
@@ -167,7 +181,7 @@ mod tests {
             let keys = (from..from + 10 * period).map(|row| (row % period / 8) as u64).collect();
             sums.update(&batch(from, 10 * period).with_segments(keys)).unwrap();
         }
-        let states = sums.finish().unwrap();
+        let states = sums.finish().unwrap().segments;
         assert_eq!(states.iter().map(|(key, _)| *key).collect::<Vec<_>>(), (0..64).collect::<Vec<_>>());
         for (key, moments) in states {
             assert_eq!(moments.rows(), 800);
@@ -190,7 +204,7 @@ mod tests {
     fn no_rows_have_no_segments() {
         let mut sums = SegmentedAccumulator::new(header()).unwrap();
         sums.update(&Batch::new(0, Default::default()).unwrap()).unwrap();
-        assert!(sums.finish().unwrap().is_empty());
+        assert!(sums.finish().unwrap().segments.is_empty());
     }
 
     #[test]
