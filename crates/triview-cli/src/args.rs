@@ -64,13 +64,8 @@ pub(crate) enum Command {
     zcat scores.csv.gz | triview estimate -\n  \
     triview estimate part1.state part2.state")]
 pub(crate) struct EstimateArgs {
-    /// Score tables or states, not both; `-` reads CSV from standard input
-    #[arg(required = true, value_name = "TABLE|STATE")]
-    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) table: TableArgs,
-    #[command(flatten)]
-    pub(crate) method: MethodArgs,
+    pub(crate) input: InputArgs,
     /// Also answer for each value of this column on its own, in the same reading
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
@@ -97,13 +92,8 @@ pub(crate) struct EstimateArgs {
     triview diagnose scores.parquet --svg dependence.svg\n  \
     triview diagnose part1.state part2.state --json | jq .independence.p_value")]
 pub(crate) struct DiagnoseArgs {
-    /// Score tables or states, not both; `-` reads CSV from standard input
-    #[arg(required = true, value_name = "TABLE|STATE")]
-    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
-    pub(crate) table: TableArgs,
-    #[command(flatten)]
-    pub(crate) method: MethodArgs,
+    pub(crate) input: InputArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -201,6 +191,18 @@ pub(crate) struct DemoArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What to answer from, and how.
+#[derive(Debug, Args)]
+pub(crate) struct InputArgs {
+    /// Score tables or states, not both; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE|STATE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
 }
 
 /// How a table is to be read.

@@ -1,13 +1,10 @@
 //! Tables of numbers as shades, in SVG.
 
+use crate::chart::{COLOURS, FONT, INK};
 use crate::printer::name;
 use anyhow::{Result, anyhow};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
-
-const FONT: &str = "sans-serif";
-const INK: RGBColor = RGBColor(0x33, 0x33, 0x33);
-const DARKEST: RGBColor = RGBColor(0xD5, 0x5E, 0x00);
 
 /// Width and height of a cell, room for the names of rows, and what is above the cells.
 const CELL: (i32, i32) = (56, 48);
@@ -74,7 +71,7 @@ impl Heat {
                 let left = NAMES + CELL.0 * column as i32;
                 let shade = if value.is_finite() { value / scale } else { 1.0 };
                 let corners = [(left + 1, top + 1), (left + CELL.0 - 1, top + CELL.1 - 1)];
-                root.draw(&Rectangle::new(corners, DARKEST.mix(shade).filled()))?;
+                root.draw(&Rectangle::new(corners, COLOURS[1].mix(shade).filled()))?;
                 root.draw(&Rectangle::new(corners, INK.mix(0.15)))?;
                 let centre = (left + CELL.0 / 2, top + CELL.1 / 2);
                 root.draw(&Text::new(format!("{value:.2}"), centre, placed(13, HPos::Center, VPos::Center)))?;

@@ -1,6 +1,6 @@
 //! What `estimate` is given: tables or states, never both.
 
-use crate::args::{MethodArgs, TableArgs};
+use crate::args::{InputArgs, MethodArgs, TableArgs};
 use crate::printer::{WIDTH, names};
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
@@ -27,12 +27,8 @@ impl Inputs {
     ///
     /// # Errors
     /// For tables among states, options that a state has already answered, and whatever cannot be read.
-    pub(crate) fn open(
-        paths: &[PathBuf],
-        table: &TableArgs,
-        method: &MethodArgs,
-        by: Option<&str>,
-    ) -> Result<Self> {
+    pub(crate) fn open(args: &InputArgs, by: Option<&str>) -> Result<Self> {
+        let InputArgs { inputs: paths, table, method } = args;
         let (states, tables): (Vec<&Path>, Vec<&Path>) = paths
             .iter()
             .map(PathBuf::as_path)
@@ -52,9 +48,7 @@ impl Inputs {
             _ => Ok(Self::Tables(open_tables(paths, table, None, by)?)),
         }
     }
-}
 
-impl Inputs {
     /// The moments of all rows.
     pub(crate) fn moments(self, estimator: &Estimator, progress: &Progress) -> Result<Moments> {
         match self {

@@ -146,7 +146,7 @@ impl EstimateObject<'_> {
             risk: amplified.risk,
             standard_error: amplified.standard_error,
             groups: amplified.kept.len(),
-            kept: amplified.kept.iter().filter(|kept| **kept).count(),
+            kept: amplified.agreed(),
         });
         self
     }

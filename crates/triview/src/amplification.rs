@@ -6,7 +6,7 @@
 
 use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
-use crate::estimator::{Estimator, fewest_rows};
+use crate::estimator::{Estimator, enough_rows};
 use crate::moments::Moments;
 use crate::solution::solve;
 use rayon::prelude::*;
@@ -25,6 +25,13 @@ pub struct Amplified {
     pub estimates: Vec<Option<f64>>,
     /// Which of them were kept.
     pub kept: Vec<bool>,
+}
+
+impl Amplified {
+    /// How many of the estimates were kept.
+    pub fn agreed(&self) -> usize {
+        self.kept.iter().filter(|kept| **kept).count()
+    }
 }
 
 impl Estimator {
@@ -49,24 +56,21 @@ impl Estimator {
         if groups < 3 {
             return Err(refuse("at least three are needed for most of them to agree"));
         }
-        let rows = &moments.layout().rows;
-        let filled: Vec<&Vec<f64>> =
-            moments.blocks().iter().filter(|block| rows.of(block)[0] > 0.0).collect();
+        let filled = moments.filled();
         // A single block has no jackknife, and so no standard error.
         if groups > filled.len() / 2 {
             return Err(refuse(
                 "every group needs two of the state's blocks that have rows; take fewer groups",
             ));
         }
-        let needed = fewest_rows(moments.header().schema.k());
         let solved: Vec<Result<Solved, String>> = (0..groups)
             .into_par_iter()
             .map(|group| {
-                let blocks = filled.iter().skip(group).step_by(groups).map(|&block| block.clone()).collect();
+                let blocks =
+                    filled.iter().skip(group).step_by(groups).map(|(_, block)| (*block).clone()).collect();
                 let moments = Moments::new(moments.header().clone(), blocks)?;
-                if moments.rows() < needed {
-                    return Err(refuse("a group has too few rows to be solved; take fewer groups"));
-                }
+                enough_rows(moments.rows(), moments.header().schema.k())
+                    .map_err(|_| refuse("a group has too few rows to be solved; take fewer groups"))?;
                 Ok(self.solve_group(&moments))
             })
             .collect::<Result<_>>()?;

@@ -173,7 +173,8 @@ impl Composites {
     /// leaves them, a model grows more certain as it grows worse, which is what the paper's figure shows.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] when `rows` is zero, or the distortion is not a number from -100 to 100.
+    /// [`Error::InvalidParameter`] when there are no rows, the distortion is not a number from -100 to 100, or the
+    /// share is not one from 0 to 1.
     pub fn draw(images: &Images, recipe: &Recipe, seed: u64) -> Result<Self> {
         let refuse = |name, value: String, expected| Err(Error::InvalidParameter { name, value, expected });
         let Recipe { rows, distortion, clipped, shared } = *recipe;
@@ -271,6 +272,7 @@ mod tests {
         refused(Composites::draw(&four(), &Recipe::new(0), 1), "number of composites");
         refused(Composites::draw(&four(), &Recipe::new(1).distortion(f64::NAN), 1), "distortion");
         refused(Composites::draw(&four(), &Recipe::new(1).distortion(101.0), 1), "distortion");
+        refused(Composites::draw(&four(), &Recipe::new(1).shared(1.5), 1), "shared");
     }
 
     #[test]

@@ -159,10 +159,7 @@ impl Estimator {
             return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
         }
         let (rows, seen) = sample(source)?;
-        let needed = fewest_rows(k);
-        if seen < needed {
-            return Err(Error::TooFewRows { rows: seen, needed, k }.into());
-        }
+        enough_rows(seen, k)?;
         let features = fitting::choose(&schema, self.loss, &rows, self.features, self.seed)?;
         let bins = std::array::from_fn(|v| Bins::fit(rows.rows(), rows.view(v)));
         Ok(Header { schema, loss: self.loss.into(), features, bins })
@@ -204,11 +201,7 @@ impl Estimator {
     /// # Errors
     /// Whatever keeps these moments from being answered, see [`Estimator::look`].
     pub fn solve(&self, moments: &Moments) -> Result<Estimate> {
-        let (rows, k) = (moments.rows(), moments.header().schema.k());
-        let needed = fewest_rows(k);
-        if rows < needed {
-            return Err(Error::TooFewRows { rows, needed, k });
-        }
+        enough_rows(moments.rows(), moments.header().schema.k())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
         Ok(Estimate::new(moments, &solution, tested, self.level))
@@ -247,7 +240,8 @@ impl Estimator {
     }
 }
 
-/// Fewer rows than this are refused: the fit has some `3 k^2` unknowns and blocks must not be empty.
-pub(crate) fn fewest_rows(k: usize) -> u64 {
-    (30 * k as u64).max(200)
+/// Refuses fewer rows than can be answered: the fit has some `3 k^2` unknowns and blocks must not be empty.
+pub(crate) fn enough_rows(rows: u64, k: usize) -> Result<()> {
+    let needed = (30 * k as u64).max(200);
+    if rows < needed { Err(Error::TooFewRows { rows, needed, k }) } else { Ok(()) }
 }

@@ -67,7 +67,12 @@ impl Deviations {
     /// The standard error of a linear function of the quantities; infinite where one is not a number, or where there
     /// are no two blocks to compare.
     pub(crate) fn standard_error(&self, of: impl Fn(&[f64]) -> f64) -> f64 {
-        let error = self.blocks.iter().map(|block| of(block).powi(2)).sum::<f64>().sqrt();
+        self.root(self.blocks.iter().map(|block| of(block).powi(2)))
+    }
+
+    /// The root of a sum of squares, one a block.
+    fn root(&self, squares: impl Iterator<Item = f64>) -> f64 {
+        let error = squares.sum::<f64>().sqrt();
         if error.is_nan() || self.blocks.len() < 2 { f64::INFINITY } else { error }
     }
 
@@ -79,9 +84,7 @@ impl Deviations {
 
     /// The standard error of one quantity less a quantity of the same blocks.
     pub(crate) fn of_difference(&self, other: &Deviations) -> f64 {
-        let squares = self.blocks.iter().zip(&other.blocks).map(|(a, b)| (a[0] - b[0]).powi(2));
-        let error = squares.sum::<f64>().sqrt();
-        if error.is_nan() { f64::INFINITY } else { error }
+        self.root(self.blocks.iter().zip(&other.blocks).map(|(a, b)| (a[0] - b[0]).powi(2)))
     }
 
     /// What each block says of some of the quantities, given what all say: independent of each other, with the mean of
@@ -108,13 +111,12 @@ pub(crate) fn jackknife(
     whole: &[f64],
     without: impl Fn(&[f64]) -> Result<Vec<f64>> + Sync,
 ) -> Result<Deviations> {
-    let (layout, total) = (moments.layout(), moments.total());
-    let n = layout.rows.of(&total)[0];
-    let rows = |block: &[f64]| layout.rows.of(block)[0];
-    let blocks: Vec<&Vec<f64>> = moments.blocks().iter().filter(|b| rows(b) > 0.0 && rows(b) < n).collect();
+    let total = moments.total();
+    let n = moments.layout().rows.of(&total)[0];
+    let blocks: Vec<(f64, &Vec<f64>)> = moments.filled().into_iter().filter(|(rows, _)| *rows < n).collect();
     let left_out: Vec<Vec<f64>> = blocks
         .par_iter()
-        .map(|block| {
+        .map(|(_, block)| {
             let left: Vec<f64> = total.iter().zip(*block).map(|(total, block)| total - block).collect();
             without(&left)
         })
@@ -123,9 +125,9 @@ pub(crate) fn jackknife(
     let mut deviations = vec![vec![0.0; whole.len()]; blocks.len()];
     for (i, whole) in whole.iter().enumerate() {
         let left = || blocks.iter().zip(&left_out);
-        let centre = g * whole - left().map(|(b, left)| (1.0 - rows(b) / n) * left[i]).sum::<f64>();
-        for ((block, left), deviations) in left().zip(&mut deviations) {
-            let h = n / rows(block);
+        let centre = g * whole - left().map(|((rows, _), left)| (1.0 - rows / n) * left[i]).sum::<f64>();
+        for (((rows, _), left), deviations) in left().zip(&mut deviations) {
+            let h = n / rows;
             deviations[i] = (h * whole - (h - 1.0) * left[i] - centre) / ((h - 1.0) * g).sqrt();
         }
     }

@@ -41,29 +41,27 @@ pub(crate) fn risk(
     layout: &Layout,
     sums: &[f64],
 ) -> Result<Risk> {
+    if kind == Kind::Linear {
+        return linear_risk(loss, &layout.features, whitening, mixture, layout, sums);
+    }
     let surrogates = Surrogates::new(whitening, mixture, &layout.features, sums)?;
-    let conditional = match kind {
-        Kind::Linear => linear(&surrogates, &mixture.prior, &layout.features, sums),
-        Kind::Pair => surrogates.pair_risk(&mixture.prior, layout, sums),
-    };
+    let conditional = surrogates.pair_risk(&mixture.prior, layout, sums);
     Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
 }
 
-/// The same from the bins alone, by linear surrogates.
-pub(crate) fn risk_by_bins(
+/// The risk by linear surrogates under a fit to any of the kinds of features.
+pub(crate) fn linear_risk(
     loss: &dyn Loss,
+    family: &Family,
     whitening: &Whitening,
     mixture: &Mixture,
     layout: &Layout,
     sums: &[f64],
 ) -> Result<Risk> {
-    let surrogates = Surrogates::new(whitening, mixture, &layout.bins, sums)?;
-    let conditional = linear(&surrogates, &mixture.prior, &layout.bins, sums);
+    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
+    let conditional =
+        std::array::from_fn(|v| surrogates.class_means(v, &mixture.prior, &family.cross[v], sums));
     Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
-}
-
-fn linear(surrogates: &Surrogates, prior: &[f64], family: &Family, sums: &[f64]) -> [Mat<f64>; VIEWS] {
-    std::array::from_fn(|v| surrogates.class_means(v, prior, &family.cross[v], sums))
 }
 
 /// Finds the names of a fit's classes: the assignment with the smallest risk.

@@ -286,22 +286,17 @@ fn answer(
     let deviations =
         jackknife(moments, &whole, |left| Ok(read(&fitted.to(&problem.objective(distance, left)), left)?.1))?;
     let half = whole.len() / 2;
-    let mut kind = 0;
-    Ok(risks.map(|risk| {
-        let from = kind * half;
-        let row = &whole[from..from + half];
-        let answer = Answer {
-            distance,
-            refined: refined.clone(),
-            mixture: mixture.clone(),
-            kind: Kind::ALL[kind],
-            gap: Quantities::gap(row),
-            risk,
-            deviations: deviations.part(from, from + half),
-        };
-        kind += 1;
-        answer
-    }))
+    let of = |kind, risk, from: usize| Answer {
+        distance,
+        refined: refined.clone(),
+        mixture: mixture.clone(),
+        kind,
+        gap: Quantities::gap(&whole[from..from + half]),
+        risk,
+        deviations: deviations.part(from, from + half),
+    };
+    let [linear, pair] = risks;
+    Ok([of(Kind::Linear, linear, 0), of(Kind::Pair, pair, half)])
 }
 
 /// Weights that fall with the eighth power of the standard error: an answer with twice the error of the best

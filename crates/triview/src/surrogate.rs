@@ -25,9 +25,6 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// Both.
-    pub(crate) const ALL: [Kind; 2] = [Kind::Linear, Kind::Pair];
-
     /// The name that `fit.surrogate` shows.
     pub(crate) fn name(self) -> &'static str {
         match self {

@@ -17,11 +17,11 @@ const MOST_CLASSES: usize = 24;
 
 /// Tests tables or states; draws which views depend on each other where asked.
 pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
-    let estimator = args.method.estimator(global)?;
+    let estimator = args.input.method.estimator(global)?;
     if let Some(path) = &args.svg {
-        output::check(path, &args.inputs)?;
+        output::check(path, &args.input.inputs)?;
     }
-    let inputs = Inputs::open(&args.inputs, &args.table, &args.method, None)?;
+    let inputs = Inputs::open(&args.input, None)?;
     let progress = Progress::new(global.quiet);
     let moments = inputs.moments(&estimator, &progress)?;
     progress.spin("testing");

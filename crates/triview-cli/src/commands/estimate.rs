@@ -17,11 +17,11 @@ use triview_table::{Table, state};
 
 /// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
-    let estimator = args.method.estimator(global)?;
+    let estimator = args.input.method.estimator(global)?;
     if let Some(path) = &args.save_posterior {
-        output::check(path, &args.inputs)?;
+        output::check(path, &args.input.inputs)?;
     }
-    let inputs = Inputs::open(&args.inputs, &args.table, &args.method, args.by.as_deref())?;
+    let inputs = Inputs::open(&args.input, args.by.as_deref())?;
     let progress = Progress::new(global.quiet);
     let (moments, segments) = match (&args.by, inputs) {
         (Some(column), Inputs::Tables(table)) => {

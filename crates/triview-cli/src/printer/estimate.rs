@@ -70,7 +70,7 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
         ("assumption", verdict(&estimate.independence)),
     ];
     if let Some(amplified) = amplified {
-        let kept = amplified.kept.iter().filter(|kept| **kept).count();
+        let kept = amplified.agreed();
         let risk = with_error(amplified.risk, amplified.standard_error);
         lines.push((
             "amplified",

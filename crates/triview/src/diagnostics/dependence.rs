@@ -2,11 +2,9 @@
 
 use super::LEVEL;
 use super::signs::signs_test;
-use crate::decomposition::{Mixture, Whitened, Whitening};
+use crate::decomposition::{Mixture, Whitened};
 use crate::error::Result;
 use crate::linalg::{beyond, pseudo_inverse};
-use crate::moments::Moments;
-use rayon::prelude::*;
 
 /// Random signs that each line rests on.
 const FLIPS: usize = 499;
@@ -25,15 +23,21 @@ pub struct Dependence {
     pub p_value: f64,
 }
 
+/// The moments of one block's bins.
+pub(crate) struct Block {
+    /// Its rows over those of a block on average.
+    pub(crate) weight: f64,
+    pub(crate) moments: Whitened,
+}
+
 /// The line of a pair of views and, where it says that they depend on each other, those of its classes. Classes are left
 /// out elsewhere, because a fit to views of which another pair depends on each other bends, and spreads that
 /// dependence over all pairs within classes.
 ///
 /// `within` has what each block says of [`within_classes`].
 pub(crate) fn of_pair(
-    moments: &Moments,
-    whitening: &Whitening,
-    sums: &[f64],
+    whole: &Whitened,
+    blocks: &[Block],
     views: [usize; 2],
     prior: &[f64],
     within: &[Vec<f64>],
@@ -49,11 +53,11 @@ pub(crate) fn of_pair(
             p_value,
         }
     };
-    let directions = views.map(|v| whitening.maps[v].nrows() - 1);
+    let directions = views.map(|v| whole.dims[v] - 1);
     let fewer = directions[0].min(directions[1]);
     let pair = match (fewer + 1).saturating_sub(k) {
         0 => line(None, &weighted(within, prior), fewer),
-        spare => line(None, &beyond_classes(moments, whitening, sums, views, k)?, spare),
+        spare => line(None, &beyond_classes(whole, blocks, views, k)?, spare),
     };
     let mut lines = vec![pair];
     if lines[0].p_value < LEVEL {
@@ -79,24 +83,14 @@ fn weighted(within: &[Vec<f64>], prior: &[f64]) -> Vec<Vec<f64>> {
 /// For each block, how two views correlate beyond the `k` directions in which classes can make them: if they are
 /// independent given the class their pair moment has rank `k`, whatever the third view does, and no fit is needed to
 /// see that it has not.
-fn beyond_classes(
-    moments: &Moments,
-    whitening: &Whitening,
-    sums: &[f64],
-    views: [usize; 2],
-    k: usize,
-) -> Result<Vec<Vec<f64>>> {
-    let layout = moments.layout();
-    let pair = |sums: &[f64]| whitening.apply(&layout.bins, sums).pair(views[0], views[1]);
-    let (left, right) = beyond(pair(sums).as_ref(), k)?;
-    let rows = |block: &[f64]| layout.rows.of(block)[0];
-    let blocks: Vec<&Vec<f64>> = moments.blocks().iter().filter(|block| rows(block) > 0.0).collect();
-    let mean = rows(sums) / blocks.len() as f64;
-    let cells = |block: &&Vec<f64>| {
-        let rest = left.transpose() * pair(block) * &right * faer::Scale(rows(block) / mean);
+fn beyond_classes(whole: &Whitened, blocks: &[Block], views: [usize; 2], k: usize) -> Result<Vec<Vec<f64>>> {
+    let pair = |whitened: &Whitened| whitened.pair(views[0], views[1]);
+    let (left, right) = beyond(pair(whole).as_ref(), k)?;
+    let cells = |block: &Block| {
+        let rest = left.transpose() * pair(&block.moments) * &right * faer::Scale(block.weight);
         rest.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<f64>>()).collect()
     };
-    Ok(blocks.par_iter().map(cells).collect())
+    Ok(blocks.iter().map(cells).collect())
 }
 
 /// Class by class, the covariances of the bins of the two views other than `third` within the class, as the third

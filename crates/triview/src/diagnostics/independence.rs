@@ -12,7 +12,7 @@
 //! has mean zero, and estimates the squared misfit if they are not. Signs of the blocks are drawn at random for
 //! its distribution: no covariance of a thousand moments has to be inverted.
 
-use super::dependence::{Dependence, of_pair, within_classes};
+use super::dependence::{Block, Dependence, of_pair, within_classes};
 use super::signs::signs_test;
 use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
 use crate::error::Result;
@@ -20,7 +20,7 @@ use crate::interval::{Deviations, jackknife};
 use crate::loss;
 use crate::moments::{Moments, others};
 use crate::refinement::{Curvature, Distance, Objective, Refined, Refit, refine, refine_near};
-use crate::risk::{name, risk_by_bins};
+use crate::risk::{linear_risk, name};
 use crate::solution::Solution;
 use crate::surrogate::Surrogates;
 use crate::views::VIEWS;
@@ -118,23 +118,24 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
     }
     let freedom = moments_of - unknowns;
 
-    let blocks = solution.deviations.count();
-    if blocks < FEWEST_BLOCKS {
+    let count = solution.deviations.count();
+    if count < FEWEST_BLOCKS {
         let reason = format!(
-            "the rows are in {blocks} blocks, and {FEWEST_BLOCKS} are needed to compare: give more rows, or clusters \
+            "the rows are in {count} blocks, and {FEWEST_BLOCKS} are needed to compare: give more rows, or clusters \
              of fewer rows"
         );
         return untestable(freedom, reason);
     }
 
+    let blocks = whitened_blocks(moments, &whitening);
     let near = Fit::near(moments, solution, &whitening, &whitened, &sums)?;
-    let first = near.outcome(moments, seed);
+    let first = near.outcome(&blocks, seed);
     // A fit that ended in the wrong optimum looks like dependence.
     let other =
         if first.p_value < LEVEL { Fit::afresh(moments, &whitening, &whitened, &sums, seed)? } else { None };
     let (fit, outcome) = match other {
         Some(other) if other.refined.objective < near.refined.objective * (1.0 - 1e-9) => {
-            let outcome = other.outcome(moments, seed);
+            let outcome = other.outcome(&blocks, seed);
             (other, outcome)
         }
         _ => (near, first),
@@ -152,7 +153,7 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
         (false, true) => Verdict::Pass,
         (false, false) => return untestable(freedom, "the fit to the bins did not converge".into()),
     };
-    let (by_bins, dependences) = match fit.read(moments, &sums, seed) {
+    let (by_bins, dependences) = match fit.read(moments, &whitened, &blocks, &sums, seed) {
         Ok((by_bins, dependences)) => (Some(by_bins), dependences),
         Err(_) => (None, Vec::new()),
     };
@@ -165,6 +166,19 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
         dependences,
     };
     Ok(Tested { independence, by_bins })
+}
+
+/// The moments of the bins, block by block.
+fn whitened_blocks(moments: &Moments, whitening: &Whitening) -> Vec<Block> {
+    let filled = moments.filled();
+    let mean = filled.iter().map(|(rows, _)| rows).sum::<f64>() / filled.len() as f64;
+    filled
+        .par_iter()
+        .map(|(rows, block)| Block {
+            weight: rows / mean,
+            moments: whitening.apply(&moments.layout().bins, block),
+        })
+        .collect()
 }
 
 /// A mixture fitted to the bins.
@@ -220,28 +234,25 @@ impl<'a> Fit<'a> {
         sums: &[f64],
         seed: u64,
     ) -> Result<Option<Self>> {
-        let (loss, k) = (loss::by_name(&moments.header().loss)?, moments.header().schema.k());
+        let (header, layout) = (moments.header(), moments.layout());
+        let (loss, k) = (loss::by_name(&header.loss)?, header.schema.k());
         let Some(start) = power_method(whitened, k, seed)? else { return Ok(None) };
         let objective = objective(whitened.clone(), k);
         let mut refined = refine(&objective, &start);
-        let latent = risk_by_bins(loss, whitening, &refined.mixture, moments.layout(), sums)?;
+        let latent = linear_risk(loss, &layout.bins, whitening, &refined.mixture, layout, sums)?;
         refined.mixture = name(loss, &refined.mixture, &latent).0;
         Ok(Some(Self { whitening, objective, refined }))
     }
 
     /// The statistic and its p-value.
-    fn outcome(&self, moments: &Moments, seed: u64) -> Outcome {
-        let (statistic, p_value) = signs_test(&self.residuals(moments), FLIPS, seed);
+    fn outcome(&self, blocks: &[Block], seed: u64) -> Outcome {
+        let (statistic, p_value) = signs_test(&self.residuals(blocks), FLIPS, seed);
         Outcome { statistic, p_value }
     }
 
     /// For each block, weighted by its share of the rows, what the fit leaves of its moments off the tangent
     /// space: `r - J (J^T J)^-1 J^T r`.
-    fn residuals(&self, moments: &Moments) -> Vec<Vec<f64>> {
-        let layout = moments.layout();
-        let rows = |block: &[f64]| layout.rows.of(block)[0];
-        let blocks: Vec<&Vec<f64>> = moments.blocks().iter().filter(|block| rows(block) > 0.0).collect();
-        let total: f64 = blocks.iter().map(|block| rows(block)).sum();
+    fn residuals(&self, blocks: &[Block]) -> Vec<Vec<f64>> {
         let k = self.objective.classes();
         let model = self.objective.cells_of(&self.refined.mixture);
         // At moments that the mixture fits perfectly the second derivative of the distance is J^T J.
@@ -252,11 +263,9 @@ impl<'a> Fit<'a> {
         let curvature = Curvature::new(&perfect, &at);
         blocks
             .par_iter()
-            .map(|block| {
-                let weight = rows(block) * blocks.len() as f64 / total;
-                let own = self.whitening.apply(&layout.bins, block).tensor;
+            .map(|Block { weight, moments }| {
                 let mut residual: Vec<f64> =
-                    own.iter().zip(&model).map(|(own, model)| weight * (own - model)).collect();
+                    moments.tensor.iter().zip(&model).map(|(own, model)| weight * (own - model)).collect();
                 let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
                 let (_, gradient) = objective(Whitened { dims, tensor: moved }, k).value_and_gradient(&point);
                 let explained = perfect.tangent(&at, &curvature.step(&perfect, &at, &gradient));
@@ -267,18 +276,25 @@ impl<'a> Fit<'a> {
     }
 
     /// The risk under this fit, and how each pair of views depends on each other within each class.
-    fn read(&self, moments: &Moments, sums: &[f64], seed: u64) -> Result<(ByBins, Vec<Dependence>)> {
+    fn read(
+        &self,
+        moments: &Moments,
+        whitened: &Whitened,
+        blocks: &[Block],
+        sums: &[f64],
+        seed: u64,
+    ) -> Result<(ByBins, Vec<Dependence>)> {
         let layout = moments.layout();
         let loss = loss::by_name(&moments.header().loss)?;
         let (k, dims) = (self.objective.classes(), self.objective.dims());
         let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Vec<f64>> {
-            let mut row = vec![risk_by_bins(loss, self.whitening, mixture, layout, sums)?.value];
+            let mut row = vec![linear_risk(loss, &layout.bins, self.whitening, mixture, layout, sums)?.value];
             for third in (0..VIEWS).rev() {
                 row.extend(within_classes(mixture, whitened, third)?);
             }
             Ok(row)
         };
-        let whole = read(&self.refined.mixture, &self.whitening.apply(&layout.bins, sums), sums)?;
+        let whole = read(&self.refined.mixture, whitened, sums)?;
         let refit = Refit::new(&self.objective, &self.refined.mixture);
         let deviations = jackknife(moments, &whole, |left| {
             let whitened = self.whitening.apply(&layout.bins, left);
@@ -292,7 +308,7 @@ impl<'a> Fit<'a> {
             let cells: usize = views.iter().map(|&v| dims[v] - 1).product();
             let within = deviations.values(&whole, from, from + k * cells);
             let prior = &self.refined.mixture.prior;
-            dependences.extend(of_pair(moments, self.whitening, sums, views, prior, &within, seed)?);
+            dependences.extend(of_pair(whitened, blocks, views, prior, &within, seed)?);
             from += k * cells;
         }
         Ok((ByBins { risk: whole[0], deviations }, dependences))

@@ -99,6 +99,12 @@ impl Moments {
         &self.blocks
     }
 
+    /// The sums of the blocks that have rows, each with their number.
+    pub(crate) fn filled(&self) -> Vec<(f64, &Vec<f64>)> {
+        let counted = self.blocks.iter().map(|block| (self.layout.rows.of(block)[0], block));
+        counted.filter(|(rows, _)| *rows > 0.0).collect()
+    }
+
     /// The number of rows.
     pub fn rows(&self) -> u64 {
         self.blocks.iter().map(|block| self.layout.rows.of(block)[0]).sum::<f64>() as u64
