@@ -27,10 +27,10 @@ impl Truth {
     pub(crate) fn update(&mut self, loss: &dyn Loss, batch: &Batch, labels: &[usize]) {
         let (rows, k) = (batch.rows(), batch.k());
         let mut offset = vec![0.0; rows];
-        loss.offset(rows, std::array::from_fn(|view| batch.view(view)), &mut offset);
+        loss.offset(rows, &[0, 1, 2].map(|view| batch.view(view)), &mut offset);
         let terms: [Vec<f64>; VIEWS] = std::array::from_fn(|view| {
-            let mut terms = vec![0.0; rows * k];
-            loss.terms(rows, batch.view(view), &mut terms);
+            let mut terms = vec![0.0; rows * k * loss.form().terms()];
+            loss.terms(view, rows, batch.view(view), &mut terms);
             for (row, &label) in labels.iter().enumerate() {
                 for class in 0..k {
                     self.terms[view][class][label] += terms[class * rows + row];
@@ -40,7 +40,7 @@ impl Truth {
         });
         let mut losses = vec![0.0; rows * k];
         for (class, losses) in losses.chunks_exact_mut(rows.max(1)).enumerate() {
-            loss.losses(rows, &offset, std::array::from_fn(|view| &terms[view][..]), class, losses);
+            loss.losses(rows, &offset, &terms.each_ref().map(Vec::as_slice), class, losses);
         }
         for (row, &label) in labels.iter().enumerate() {
             let value = losses[label * rows + row];

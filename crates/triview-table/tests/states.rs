@@ -6,6 +6,7 @@ mod common;
 use common::*;
 use std::io::Write;
 use triview::features::{Bins, FeatureMap};
+use triview::loss::{LogLoss, SharedLoss};
 use triview::moments::{Header, Moments};
 use triview::views::Schema;
 use triview_table::{Error, replace, state};
@@ -15,7 +16,8 @@ fn header() -> Header {
     let schema = Schema::new(names(["a", "b", "c"]), names(["x", "y", "z"])).unwrap();
     Header {
         schema,
-        loss: "log".into(),
+        loss: SharedLoss::new(LogLoss),
+        ceilings: None,
         features: FeatureMap::Scores,
         bins: std::array::from_fn(|_| Bins::none(3)),
     }

@@ -43,8 +43,10 @@ pub struct Fit {
 pub struct Estimate {
     /// The estimated risk.
     pub risk: f64,
-    /// Its standard error (jackknife over blocks).
+    /// Its standard error: the jackknife's over blocks, and the tail.
     pub standard_error: f64,
+    /// What of the risk rests on fitted posteriors alone, because terms of a heavy-tailed loss were cut there.
+    pub tail: f64,
     /// The interval of the population's risk.
     pub interval: Interval,
     /// The level of confidence of all intervals.
@@ -63,7 +65,8 @@ pub struct Estimate {
     pub class_prior: Vec<f64>,
     /// The interval of each.
     pub class_prior_interval: Vec<Interval>,
-    /// For each view, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2).
+    /// For each view, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2). For a loss of several products the rows of
+    /// the first come first.
     pub conditional_risk: Vec<Vec<Vec<f64>>>,
     /// The interval of each.
     pub conditional_risk_interval: Vec<Vec<Vec<Interval>>>,
@@ -90,6 +93,7 @@ impl Estimate {
     pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Self {
         let header = moments.header();
         let (k, views) = (header.schema.k(), header.schema.views().len());
+        let terms = k * header.loss.form().terms();
         let deviations = &solution.deviations;
         let root = (moments.rows() as f64).sqrt();
         let clarity =
@@ -104,7 +108,7 @@ impl Estimate {
         let of_conditional = |v: usize, i: usize, j: usize| {
             let mean = conditional(v, i, j);
             interval(mean, &|row| {
-                (Quantities::joint(row, k, v, i, j) - mean * Quantities::prior(row, j)) / prior[j]
+                (Quantities::joint(row, [terms, k], v, [i, j]) - mean * Quantities::prior(row, j)) / prior[j]
             })
         };
         let gap = interval(solution.gap, &Quantities::gap);
@@ -114,9 +118,10 @@ impl Estimate {
         Self {
             risk: solution.risk.value,
             standard_error: solution.standard_error(),
-            interval: interval(solution.risk.value, &Quantities::risk),
+            tail: solution.risk.tail,
+            interval: Interval::around(solution.risk.value, reach, solution.standard_error()),
             level,
-            loss: header.loss.clone(),
+            loss: header.loss.name().to_owned(),
             rows: moments.rows(),
             blocks: deviations.count(),
             views: header.schema.views().to_vec(),
@@ -125,8 +130,8 @@ impl Estimate {
             class_prior_interval: (0..k)
                 .map(|j| interval(prior[j], &|row| Quantities::prior(row, j)).within(0.0, 1.0))
                 .collect(),
-            conditional_risk: matrices(views, k, conditional),
-            conditional_risk_interval: matrices(views, k, of_conditional),
+            conditional_risk: matrices(views, terms, k, conditional),
+            conditional_risk_interval: matrices(views, terms, k, of_conditional),
             matching_gap: solution.gap,
             matching_gap_interval: gap,
             fit: Fit {
@@ -145,7 +150,12 @@ impl Estimate {
     }
 }
 
-/// One `k x k` matrix a view.
-fn matrices<T>(views: usize, k: usize, cell: impl Fn(usize, usize, usize) -> T) -> Vec<Vec<Vec<T>>> {
-    (0..views).map(|v| (0..k).map(|i| (0..k).map(|j| cell(v, i, j)).collect()).collect()).collect()
+/// One matrix a view.
+fn matrices<T>(
+    views: usize,
+    rows: usize,
+    columns: usize,
+    cell: impl Fn(usize, usize, usize) -> T,
+) -> Vec<Vec<Vec<T>>> {
+    (0..views).map(|v| (0..rows).map(|i| (0..columns).map(|j| cell(v, i, j)).collect()).collect()).collect()
 }

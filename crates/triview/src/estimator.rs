@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::{Bins, FeatureMap};
 use crate::fitting;
-use crate::loss;
+use crate::loss::{self, LogLoss, Loss, SharedLoss};
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
 use crate::sample::sample;
 use crate::solution::{solve, tensor_risk};
@@ -69,7 +69,7 @@ impl FromStr for Features {
 /// What to estimate, and how; checked once by [`Params::check`].
 #[derive(Debug, Clone)]
 pub struct Params {
-    loss: String,
+    loss: Result<SharedLoss>,
     features: Features,
     level: f64,
     seed: u64,
@@ -84,13 +84,20 @@ impl Default for Params {
 impl Params {
     /// The log loss, the best feature map, intervals at 0.95, a fixed seed.
     pub fn new() -> Self {
-        Self { loss: "log".into(), features: Features::Auto, level: 0.95, seed: 0 }
+        Self { loss: Ok(SharedLoss::new(LogLoss)), features: Features::Auto, level: 0.95, seed: 0 }
     }
 
     /// The loss, by its name.
     #[must_use]
     pub fn loss(mut self, name: &str) -> Self {
-        self.loss = name.into();
+        self.loss = loss::by_name(name);
+        self
+    }
+
+    /// A loss of one's own.
+    #[must_use]
+    pub fn own_loss(mut self, loss: impl Loss + 'static) -> Self {
+        self.loss = Ok(SharedLoss::new(loss));
         self
     }
 
@@ -120,7 +127,6 @@ impl Params {
     /// # Errors
     /// [`Error::UnknownLoss`], and [`Error::InvalidParameter`] for a level that is not between 0 and 1.
     pub fn check(self) -> Result<Estimator> {
-        let loss = loss::by_name(&self.loss)?.name();
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(Error::InvalidParameter {
                 name: "level",
@@ -128,14 +134,14 @@ impl Params {
                 expected: "a number between 0 and 1, such as 0.95, is needed",
             });
         }
-        Ok(Estimator { loss, features: self.features, level: self.level, seed: self.seed })
+        Ok(Estimator { loss: self.loss?, features: self.features, level: self.level, seed: self.seed })
     }
 }
 
 /// Estimates the risk; made by [`Params::check`].
 #[derive(Debug, Clone)]
 pub struct Estimator {
-    loss: &'static str,
+    loss: SharedLoss,
     features: Features,
     level: f64,
     seed: u64,
@@ -160,9 +166,10 @@ impl Estimator {
         }
         let (rows, seen) = sample(source)?;
         enough_rows(seen, k)?;
-        let features = fitting::choose(&schema, self.loss, &rows, self.features, self.seed)?;
+        let features = fitting::choose(&schema, &self.loss, &rows, self.features, self.seed)?;
         let bins = std::array::from_fn(|v| Bins::fit(rows.rows(), rows.view(v)));
-        Ok(Header { schema, loss: self.loss.into(), features, bins })
+        let ceilings = fitting::ceilings(&self.loss, &features, &rows);
+        Ok(Header { schema, loss: self.loss.clone(), features, ceilings, bins })
     }
 
     /// Sums the moments of all rows.
@@ -174,7 +181,7 @@ impl Estimator {
         header.expect(source.schema())?;
         let mut sums = Accumulator::new(header.clone())?;
         for batch in source.batches()? {
-            sums.update(&batch?);
+            sums.update(&batch?)?;
         }
         Ok(sums.finish()?)
     }
@@ -236,7 +243,7 @@ impl Estimator {
         }
         let solution = solve(moments, self.seed)?;
         let features = fitting::discriminant_map(&moments.header().features, &solution)?;
-        Ok(Header { features, ..moments.header().clone() })
+        Ok(Header { features, ceilings: None, ..moments.header().clone() })
     }
 }
 

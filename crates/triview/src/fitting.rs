@@ -5,6 +5,7 @@ use crate::estimator::Features;
 use crate::features::posterior::discriminant;
 use crate::features::sieve::Sieve;
 use crate::features::{Basis, Bins, Evaluated, FeatureMap, Posterior, Softmax, Way};
+use crate::loss::{Ceilings, SharedLoss};
 use crate::moments::{Accumulator, Header, Moments, kernel, others};
 use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
@@ -44,7 +45,7 @@ impl Candidate {
 /// The feature map that was asked for, or, for [`Features::Auto`], the one with the smallest standard error.
 pub(crate) fn choose(
     schema: &Schema,
-    loss: &str,
+    loss: &SharedLoss,
     rows: &Batch,
     features: Features,
     seed: u64,
@@ -54,9 +55,11 @@ pub(crate) fn choose(
         || FeatureMap::Softmax { views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))) };
     let solved = |map: FeatureMap| {
         let bins = std::array::from_fn(|_| Bins::none(schema.k()));
-        let header = Header { schema: schema.clone(), loss: loss.into(), features: map.clone(), bins };
+        let ceilings = ceilings(loss, &map, rows);
+        let header =
+            Header { schema: schema.clone(), loss: loss.clone(), features: map.clone(), ceilings, bins };
         let mut sums = Accumulator::new(header)?;
-        sums.update(rows);
+        sums.update(rows)?;
         let moments = sums.finish()?;
         Ok(Candidate { solution: solve(&moments, seed)?, map, moments })
     };
@@ -74,6 +77,21 @@ pub(crate) fn choose(
             Ok(better(second, Ok(first))?.settled())
         }
     }
+}
+
+/// Where terms are cut, if the loss asks for it and the map has posteriors to label what is cut off.
+pub(crate) fn ceilings(loss: &SharedLoss, map: &FeatureMap, rows: &Batch) -> Option<Ceilings> {
+    let FeatureMap::Posterior { .. } = map else { return None };
+    if !loss.heavy_tailed() {
+        return None;
+    }
+    let views: [Evaluated; VIEWS] = std::array::from_fn(|v| {
+        let mut evaluated = Evaluated::default();
+        map.evaluate(v, rows.rows(), rows.view(v), &mut evaluated);
+        evaluated
+    });
+    let posteriors = views.each_ref().map(|view| view.posterior.as_slice());
+    Some(Ceilings::fit(&**loss, rows.rows(), &[0, 1, 2].map(|v| rows.view(v)), &posteriors))
 }
 
 /// The candidate with the smaller standard error, or the one that there is.

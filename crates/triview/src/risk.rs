@@ -14,7 +14,9 @@ use faer::Mat;
 pub(crate) struct Risk {
     /// The risk itself.
     pub(crate) value: f64,
-    /// `M_v` (eq. 2).
+    /// What of it was cut off and rests on the fitted posterior.
+    pub(crate) tail: f64,
+    /// `M_v` (eq. 2), one row a term.
     pub(crate) conditional: [Mat<f64>; VIEWS],
 }
 
@@ -23,12 +25,31 @@ impl Risk {
     pub(crate) fn new(
         loss: &dyn Loss,
         prior: &[f64],
-        conditional: [Mat<f64>; VIEWS],
+        mut conditional: [Mat<f64>; VIEWS],
         layout: &Layout,
         sums: &[f64],
     ) -> Self {
         let mean_offset = layout.loss.of(sums)[0] / layout.rows.of(sums)[0];
-        Self { value: loss.risk(mean_offset, prior, &conditional), conditional }
+        let cut = loss.risk(mean_offset, prior, &conditional);
+        for (v, conditional) in conditional.iter_mut().enumerate() {
+            add_tails(v, layout, sums, conditional);
+        }
+        let value = loss.risk(mean_offset, prior, &conditional);
+        Self { value, tail: value - cut, conditional }
+    }
+}
+
+/// Adds to the class means of a view's cut terms those of what was cut off, `E[(f - c)_+ p_j] / E[p_j]`.
+fn add_tails(v: usize, layout: &Layout, sums: &[f64], conditional: &mut Mat<f64>) {
+    let (part, k) = (&layout.tails[v], conditional.ncols());
+    if part.is_empty() {
+        return;
+    }
+    // The first feature is the leading one.
+    let posterior = &layout.posterior[v];
+    let mass = |j: usize| posterior.of(sums)[j * posterior.shape[1]];
+    for (cell, sum) in part.of(sums).iter().enumerate() {
+        conditional[(cell / k, cell % k)] += sum / mass(cell % k);
     }
 }
 
@@ -58,28 +79,32 @@ pub(crate) fn linear_risk(
     layout: &Layout,
     sums: &[f64],
 ) -> Result<Risk> {
-    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
-    let conditional =
-        std::array::from_fn(|v| surrogates.class_means(v, &mixture.prior, &family.cross[v], sums));
+    let conditional = class_means(family, whitening, mixture, sums)?;
     Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
 }
 
-/// Finds the names of a fit's classes: the assignment with the smallest risk.
-pub(crate) fn identify(
-    loss: &dyn Loss,
+/// The class means of each view's terms, cut where they are, by linear surrogates.
+fn class_means(
+    family: &Family,
     whitening: &Whitening,
     mixture: &Mixture,
-    layout: &Layout,
     sums: &[f64],
-) -> Result<(Mixture, Matching)> {
-    let latent = risk(loss, Kind::Linear, whitening, mixture, layout, sums)?;
-    Ok(name(loss, mixture, &latent))
+) -> Result<[Mat<f64>; VIEWS]> {
+    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
+    Ok(std::array::from_fn(|v| surrogates.class_means(v, &mixture.prior, &family.cross[v], sums)))
 }
 
-/// Puts the classes of a fit into the order with the smallest risk, given the risk in the order they have.
-pub(crate) fn name(loss: &dyn Loss, mixture: &Mixture, latent: &Risk) -> (Mixture, Matching) {
+/// Puts the classes of a fit to any of the kinds of features into the order with the smallest risk. Tails are left out:
+/// what labels them has its classes in order already, and the fit has not.
+pub(crate) fn identify(
+    loss: &dyn Loss,
+    family: &Family,
+    whitening: &Whitening,
+    mixture: &Mixture,
+    sums: &[f64],
+) -> Result<(Mixture, Matching)> {
+    let latent = class_means(family, whitening, mixture, sums)?;
     let k = mixture.prior.len();
-    let weights = Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent.conditional, j, i));
-    let matching = assign(&weights);
-    (mixture.reorder(&matching.order), matching)
+    let matching = assign(&Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent, j, i)));
+    Ok((mixture.reorder(&matching.order), matching))
 }

@@ -114,7 +114,7 @@ impl Surrogates {
                     calibration[(i, j)] /= sum;
                 }
             }
-            let terms = from_rows(layout.pair_terms[v].of(sums), k, k);
+            let terms = from_rows(layout.pair_terms[v].of(sums), k, layout.pair_terms[v].shape[1]);
             let solved = calibration.partial_piv_lu().solve(&terms) * faer::Scale(1.0 / self.rows);
             let mut product = solved.transpose().to_owned();
             divide_columns(&mut product, prior);

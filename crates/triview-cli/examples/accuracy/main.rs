@@ -2,6 +2,7 @@
 //!
 //! `make accuracy` runs all of it in about an hour on two cores; arguments choose tables.
 
+mod losses;
 #[path = "../mnist/mod.rs"]
 mod mnist;
 mod risk;
@@ -21,10 +22,11 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
+    ("losses", |out| losses::losses(out)),
     ("coverage", |out| trust::coverage(out)),
     ("healthy", |out| trust::healthy(out)),
     ("coverage-mnist", |out| trust::coverage_mnist(out)),

@@ -47,7 +47,7 @@ impl<'a> Contents<'a> {
             kind: if rows.is_some() { "state" } else { "posterior" },
             rows,
             blocks,
-            loss: &header.loss,
+            loss: header.loss.name(),
             features: header.features.name(),
             views: header.schema.views(),
             classes: header.schema.classes(),

@@ -324,6 +324,7 @@ pub(crate) mod tests {
         Estimate {
             risk: 0.171_234,
             standard_error: 0.006_14,
+            tail: 0.0,
             interval: around(0.171_234),
             level: 0.95,
             loss: "log".into(),

@@ -1,5 +1,6 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
+use crate::loss::Loss;
 use crate::views::{Batch, VIEWS};
 
 /// A mean over rows, and how far it may be from the population's.
@@ -26,6 +27,30 @@ impl Mean {
 /// When there is not one label a row, each below the number of classes.
 pub fn log_loss(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
     by_row(batch, labels, |scores, label| log_sum_exp(scores) - scores[label])
+}
+
+/// Any loss that is made of terms of the views, against the labels.
+///
+/// # Panics
+/// When there is not one label a row, each below the number of classes.
+pub fn mean_loss(loss: &dyn Loss, batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
+    assert_eq!(batch.rows(), labels.len(), "one label a row");
+    let (rows, k) = (batch.rows(), batch.k());
+    let views = [0, 1, 2].map(|view| batch.view(view));
+    let mut offset = vec![0.0; rows];
+    loss.offset(rows, &views, &mut offset);
+    let terms: [Vec<f64>; VIEWS] = std::array::from_fn(|view| {
+        let mut terms = vec![0.0; rows * k * loss.form().terms()];
+        loss.terms(view, rows, views[view], &mut terms);
+        terms
+    });
+    let (mut own, mut losses) = (vec![0.0; rows], vec![0.0; rows]);
+    for class in 0..k {
+        loss.losses(rows, &offset, &terms.each_ref().map(Vec::as_slice), class, &mut losses);
+        let of_class = labels.iter().enumerate().filter(|(_, label)| (**label).into() == class);
+        of_class.for_each(|(row, _)| own[row] = losses[row]);
+    }
+    Mean::of(&own)
 }
 
 /// How often the largest of the summed scores is not the label's.

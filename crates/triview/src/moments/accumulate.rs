@@ -5,7 +5,7 @@ use super::layout::{Family, Layout, others};
 use super::state::{Header, Moments};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
-use crate::loss::{self, Loss};
+use crate::loss::Loss;
 use crate::sample::hash;
 use crate::views::{Batch, VIEWS};
 use rayon::prelude::*;
@@ -25,7 +25,6 @@ pub(crate) fn block_count(k: usize) -> usize {
 /// Sums moments over batches.
 pub struct Accumulator {
     header: Header,
-    loss: &'static dyn Loss,
     layout: Layout,
     blocks: Vec<Vec<f64>>,
     position: u64,
@@ -35,7 +34,7 @@ impl Accumulator {
     /// An empty sum of what the header says.
     ///
     /// # Errors
-    /// [`Error::TooManyClasses`], [`Error::UnknownLoss`], or [`Error::InvalidState`] for a broken header.
+    /// [`Error::TooManyClasses`], or [`Error::InvalidState`] for a broken header.
     pub fn new(header: Header) -> Result<Self> {
         let k = header.schema.k();
         if k > MOST_CLASSES {
@@ -43,17 +42,20 @@ impl Accumulator {
         }
         let layout = header.layout()?;
         let blocks = vec![vec![0.0; layout.len]; block_count(k)];
-        Ok(Self { loss: loss::by_name(&header.loss)?, layout, blocks, position: 0, header })
+        Ok(Self { layout, blocks, position: 0, header })
     }
 
     /// Adds the rows of a batch. Which block a row goes to depends on its position (or its group) alone, and
     /// each block is summed by one thread in order: any number of threads gives the same bits.
     ///
+    /// # Errors
+    /// [`Error::LossNotFinite`]; the sums are then of no use.
+    ///
     /// # Panics
     /// When the batch has another number of classes than the header: a mistake of the caller's.
-    pub fn update(&mut self, batch: &Batch) {
+    pub fn update(&mut self, batch: &Batch) -> Result<()> {
         if batch.rows() == 0 {
-            return;
+            return Ok(());
         }
         assert_eq!(batch.k(), self.header.schema.k(), "classes of the batch");
         let count = self.blocks.len() as u64;
@@ -65,13 +67,16 @@ impl Accumulator {
             };
             rows_of[block as usize].push(row);
         }
+        let before = self.position;
         self.position += batch.rows() as u64;
-        let (header, loss, layout) = (&self.header, self.loss, &self.layout);
-        self.blocks.par_iter_mut().zip(rows_of).for_each_init(Workspace::default, |work, (block, rows)| {
-            for rows in rows.chunks(CHUNK) {
-                work.add(header, loss, layout, batch, rows, block);
-            }
-        });
+        let (header, layout) = (&self.header, &self.layout);
+        self.blocks
+            .par_iter_mut()
+            .zip(rows_of)
+            .try_for_each_init(Workspace::default, |work, (block, rows)| {
+                rows.chunks(CHUNK).try_for_each(|rows| work.add(header, layout, batch, rows, block))
+            })
+            .map_err(|broken| broken.error(&self.header, before))
     }
 
     /// The finished state.
@@ -95,6 +100,7 @@ const CHUNK: usize = 248;
 struct Workspace {
     scores: [Vec<f64>; VIEWS],
     terms: [Vec<f64>; VIEWS],
+    tails: [Vec<f64>; VIEWS],
     views: [Evaluated; VIEWS],
     bins: [Vec<f64>; VIEWS],
     posterior: Vec<f64>,
@@ -107,13 +113,12 @@ impl Workspace {
     fn add(
         &mut self,
         header: &Header,
-        loss: &dyn Loss,
         layout: &Layout,
         batch: &Batch,
         rows: &[usize],
         block: &mut [f64],
-    ) {
-        let (n, k) = (rows.len(), batch.k());
+    ) -> Result<(), BrokenTerm> {
+        let (n, k, loss) = (rows.len(), batch.k(), &*header.loss);
         let q = header.features.dimension(k);
         for v in 0..VIEWS {
             self.scores[v].clear();
@@ -121,13 +126,33 @@ impl Workspace {
                 let column = batch.column(v, class);
                 self.scores[v].extend(rows.iter().map(|&row| column[row]));
             }
-            self.terms[v].resize(n * k, 0.0);
-            loss.terms(n, &self.scores[v], &mut self.terms[v]);
+            // A term that a loss forgets to write is seen to be missing.
+            self.terms[v].clear();
+            self.terms[v].resize(n * k * loss.form().terms(), f64::NAN);
+            loss.terms(v, n, &self.scores[v], &mut self.terms[v]);
+            if let Some(at) = self.terms[v].iter().position(|term| !term.is_finite()) {
+                let value = self.terms[v][at];
+                return Err(BrokenTerm { row: rows[at % n], view: v, class: at / n % k, value });
+            }
             header.features.evaluate(v, n, &self.scores[v], &mut self.views[v]);
             header.bins[v].evaluate(n, &self.scores[v], &mut self.bins[v]);
         }
+        let posteriors: [&[f64]; VIEWS] = self.views.each_ref().map(|view| view.posterior.as_slice());
         self.offset.resize(n, 0.0);
-        loss.offset(n, std::array::from_fn(|v| self.scores[v].as_slice()), &mut self.offset);
+        loss.offset(n, &self.scores.each_ref().map(Vec::as_slice), &mut self.offset);
+
+        header.features.combine(n, &posteriors, &mut self.posterior);
+        self.losses.resize(n, 0.0);
+        let terms = self.terms.each_ref().map(Vec::as_slice);
+        let sums = layout.loss.of_mut(block);
+        add_losses(loss, n, &self.offset, terms, &self.posterior, &mut self.losses, sums);
+        if let Some(ceilings) = &header.ceilings {
+            for v in 0..VIEWS {
+                ceilings.cut(v, n, &mut self.terms[v], &mut self.tails[v]);
+                let (tails, part) = (&self.tails[v], &layout.tails[v]);
+                kernel::cross(tails, &self.posterior, n, tails.len() / n, k, part.of_mut(block));
+            }
+        }
 
         layout.rows.of_mut(block)[0] += n as f64;
         let features = self.views.each_ref().map(|view| view.features.as_slice());
@@ -141,11 +166,6 @@ impl Workspace {
             }
         }
 
-        let posteriors: [&[f64]; VIEWS] = self.views.each_ref().map(|view| view.posterior.as_slice());
-        header.features.combine(n, &posteriors, &mut self.posterior);
-        self.losses.resize(n, 0.0);
-        let sums = layout.loss.of_mut(block);
-        add_losses(loss, n, &self.offset, terms, &self.posterior, &mut self.losses, sums);
         for v in 0..VIEWS {
             kernel::cross(&self.posterior, features[v], n, k, q, layout.posterior[v].of_mut(block));
         }
@@ -153,7 +173,31 @@ impl Workspace {
             let [a, b] = others(v);
             header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
             kernel::cross(&self.posterior, features[v], n, k, q, layout.pair_features[v].of_mut(block));
-            kernel::cross(&self.posterior, terms[v], n, k, k, layout.pair_terms[v].of_mut(block));
+            let (count, part) = (terms[v].len() / n, &layout.pair_terms[v]);
+            kernel::cross(&self.posterior, terms[v], n, k, count, part.of_mut(block));
+        }
+        Ok(())
+    }
+}
+
+/// A loss that is not a finite number, in a row of a batch.
+struct BrokenTerm {
+    row: usize,
+    view: usize,
+    class: usize,
+    value: f64,
+}
+
+impl BrokenTerm {
+    /// Names it, given how many rows came before the batch.
+    fn error(self, header: &Header, before: u64) -> Error {
+        let schema = &header.schema;
+        Error::LossNotFinite {
+            loss: header.loss.name().to_owned(),
+            row: before + self.row as u64,
+            view: schema.views()[self.view].clone(),
+            class: schema.classes()[self.class].clone(),
+            value: self.value,
         }
     }
 }
@@ -192,7 +236,7 @@ fn add_losses(
     sums[1] += squares(offset);
     let mut least = vec![f64::INFINITY; n];
     for (class, posterior) in posterior.chunks_exact(n).enumerate() {
-        loss.losses(n, offset, terms, class, losses);
+        loss.losses(n, offset, &terms, class, losses);
         for ((p, l), least) in posterior.iter().zip(&*losses).zip(&mut least) {
             sums[2] += p * l;
             sums[3] += p * l * l;

@@ -57,7 +57,7 @@ impl Family {
 
 /// The arrays of a block.
 ///
-/// `u_v` are a view's features with their leading one, `b_v` its bins with theirs, `f_v` its loss terms, `p` the
+/// `u_v` are a view's features with their leading one, `b_v` its bins with theirs, `f_v` its loss terms, cut where they are, `p` the
 /// class posterior that the feature map implies from all views and `p_-v` from the views other than `v`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
@@ -73,6 +73,9 @@ pub struct Layout {
     pub pair_features: [Part; VIEWS],
     /// `p_-v (x) f_v`, for each view: what the pair surrogate labels.
     pub pair_terms: [Part; VIEWS],
+    /// `(f_v - c_v)_+ (x) p`, for each view, where the terms are cut at ceilings `c_v`: what was cut off, labelled by the
+    /// posterior.
+    pub tails: [Part; VIEWS],
     /// The moments of the bins, on which the answer's assumption is tested.
     pub bins: Family,
     /// `b_v (x) u_a`, for each view `v` and each of the two views `a` other than `v`: the bins' class means.
@@ -91,8 +94,9 @@ pub fn others(view: usize) -> [usize; 2] {
 }
 
 impl Layout {
-    /// The layout for `k` classes and features and bins of these dimensions, leading ones included.
-    pub fn new(k: usize, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
+    /// The layout for `k` classes, a loss of so many terms a view, cut or not, and features and bins of these dimensions, leading
+    /// ones included.
+    pub fn new(k: usize, terms: usize, cut: bool, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
             let part = Part { name, shape, offset: len };
@@ -103,7 +107,7 @@ impl Layout {
             tensor: part(format!("{prefix}tensor"), q.to_vec()),
             gram: std::array::from_fn(|v| part(format!("{prefix}gram.{v}"), vec![q[v], q[v]])),
             cross: std::array::from_fn(|v| {
-                others(v).map(|a| part(format!("{prefix}cross.{v}.{a}"), vec![k, q[a]]))
+                others(v).map(|a| part(format!("{prefix}cross.{v}.{a}"), vec![terms, q[a]]))
             }),
         };
         let (of_features, of_bins) = (family("", features), family("bins.", bins));
@@ -114,7 +118,8 @@ impl Layout {
             features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![k, q[v]])),
-            pair_terms: std::array::from_fn(|v| part(format!("pair_terms.{v}"), vec![k, k])),
+            pair_terms: std::array::from_fn(|v| part(format!("pair_terms.{v}"), vec![k, terms])),
+            tails: std::array::from_fn(|v| part(format!("tails.{v}"), vec![if cut { terms } else { 0 }, k])),
             bins: of_bins,
             bins_features: std::array::from_fn(|v| {
                 others(v).map(|a| part(format!("bins.features.{v}.{a}"), vec![bins[v], q[a]]))
@@ -130,6 +135,7 @@ impl Layout {
         parts.extend(&self.posterior);
         parts.extend(&self.pair_features);
         parts.extend(&self.pair_terms);
+        parts.extend(self.tails.iter().filter(|part| !part.is_empty()));
         parts.extend(self.bins.parts());
         parts.extend(self.bins_features.iter().flatten());
         parts

@@ -54,7 +54,7 @@ impl SegmentedAccumulator {
     ///
     /// # Errors
     /// [`Error::TooManySegments`] when there are more so far than [`MOST_SEGMENTS`], or than memory
-    /// allows for so many classes.
+    /// allows for so many classes; [`Error::LossNotFinite`].
     ///
     /// # Panics
     /// When the batch has rows but no segments, or another number of classes than the header: a mistake of the
@@ -72,15 +72,12 @@ impl SegmentedAccumulator {
             }
             rows_of[place].push(row);
         }
-        self.whole.update(batch);
-        self.segments.par_iter_mut().zip(rows_of).for_each(|((_, sums), rows)| {
-            if rows.len() == batch.rows() {
-                sums.update(batch);
-            } else if !rows.is_empty() {
-                sums.update(&batch.select(&rows));
-            }
-        });
-        Ok(())
+        self.whole.update(batch)?;
+        self.segments.par_iter_mut().zip(rows_of).try_for_each(|((_, sums), rows)| match rows.len() {
+            0 => Ok(()),
+            all if all == batch.rows() => sums.update(batch),
+            _ => sums.update(&batch.select(&rows)),
+        })
     }
 
     /// Where a segment's sums are; a new one's come after the others'.
@@ -112,6 +109,7 @@ impl SegmentedAccumulator {
 mod tests {
     use super::*;
     use crate::features::{Bins, FeatureMap};
+    use crate::loss::{LogLoss, SharedLoss};
     use crate::views::Schema;
 
     fn header() -> Header {
@@ -119,7 +117,8 @@ mod tests {
         let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
         Header {
             schema,
-            loss: "log".into(),
+            loss: SharedLoss::new(LogLoss),
+            ceilings: None,
             features: FeatureMap::Scores,
             bins: std::array::from_fn(|_| Bins::none(2)),
         }
@@ -134,7 +133,7 @@ mod tests {
 
     fn alone(batches: &[Batch]) -> Moments {
         let mut sums = Accumulator::new(header()).unwrap();
-        batches.iter().for_each(|batch| sums.update(batch));
+        batches.iter().for_each(|batch| sums.update(batch).unwrap());
         sums.finish().unwrap()
     }
 

@@ -3,6 +3,7 @@
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::features::{Bins, FeatureMap};
+use crate::loss::{Ceilings, SharedLoss};
 use crate::views::{Schema, VIEWS};
 use serde::{Deserialize, Serialize};
 
@@ -11,10 +12,13 @@ use serde::{Deserialize, Serialize};
 pub struct Header {
     /// Views and classes.
     pub schema: Schema,
-    /// Name of the loss.
-    pub loss: String,
+    /// The loss.
+    pub loss: SharedLoss,
     /// The feature map, with everything it was fitted to.
     pub features: FeatureMap,
+    /// Where the terms of a heavy-tailed loss are cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceilings: Option<Ceilings>,
     /// The bins of each view on which the assumption is tested.
     pub bins: [Bins; VIEWS],
 }
@@ -30,8 +34,12 @@ impl Header {
         if !self.bins.iter().all(|bins| bins.fits(k)) {
             return Err(Error::InvalidState { reason: "its bins are broken".into() });
         }
+        let terms = k * self.loss.form().terms();
+        if !self.ceilings.as_ref().is_none_or(|ceilings| ceilings.fits(VIEWS, terms)) {
+            return Err(Error::InvalidState { reason: "its ceilings are broken".into() });
+        }
         let bins = self.bins.each_ref().map(Bins::dimension);
-        Ok(Layout::new(k, [self.features.dimension(k); VIEWS], bins))
+        Ok(Layout::new(k, terms, self.ceilings.is_some(), [self.features.dimension(k); VIEWS], bins))
     }
 
     /// Checks that rows with these names are what the sums are over.
@@ -128,7 +136,7 @@ impl Moments {
         let differ = |what, left: String, right: String| Err(Error::StateMismatch { what, left, right });
         mine.expect(&theirs.schema)?;
         if mine.loss != theirs.loss {
-            return differ("the loss", mine.loss.clone(), theirs.loss.clone());
+            return differ("the loss", mine.loss.name().into(), theirs.loss.name().into());
         }
         if mine.features.name() != theirs.features.name() {
             let name = |header: &Header| header.features.name().to_string();
@@ -137,6 +145,10 @@ impl Moments {
         if mine.features != theirs.features {
             let name = |header: &Header, n: &str| format!("`{}` fitted to {n}", header.features.name());
             return differ("the feature map", name(mine, "one data set"), name(theirs, "another data set"));
+        }
+        if mine.ceilings != theirs.ceilings {
+            let fitted = |n: &str| format!("at quantiles of {n}");
+            return differ("where terms are cut", fitted("one data set"), fitted("another data set"));
         }
         if mine.bins != theirs.bins {
             let fitted = |n: &str| format!("cut at quantiles of {n}");
