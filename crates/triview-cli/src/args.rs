@@ -61,12 +61,16 @@ pub(crate) enum Command {
     triview estimate scores.parquet\n  \
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
     triview estimate --by month scores.parquet\n  \
+    triview estimate --metrics scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
     triview estimate part1.state part2.state")]
 pub(crate) struct EstimateArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Also the Brier score, hinge loss, calibration error, macro F1, AUC and confusion matrix
+    #[arg(long)]
+    pub(crate) metrics: bool,
     /// Also answer for each value of this column on its own, in the same reading
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,

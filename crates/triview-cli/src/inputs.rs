@@ -8,6 +8,7 @@ use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
 use triview::estimator::Estimator;
 use triview::moments::Moments;
+use triview::sample::Sample;
 use triview::views::Schema;
 use triview_table::{Table, state};
 
@@ -49,15 +50,20 @@ impl Inputs {
         }
     }
 
-    /// The moments of all rows.
-    pub(crate) fn moments(self, estimator: &Estimator, progress: &Progress) -> Result<Moments> {
+    /// The moments of all rows and, of tables, a sample of the rows.
+    pub(crate) fn moments(
+        self,
+        estimator: &Estimator,
+        progress: &Progress,
+    ) -> Result<(Moments, Option<Sample>)> {
         match self {
-            Inputs::States(moments) => Ok(*moments),
+            Inputs::States(moments) => Ok((*moments, None)),
             Inputs::Tables(table) => {
                 let source = progress.watch(&table, table.rows());
-                let moments = estimator.moments(&source, &estimator.look(&source)?)?;
+                let sample = Sample::of(&source)?;
+                let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
                 note_changes(&table, progress);
-                Ok(moments)
+                Ok((moments, Some(sample)))
             }
         }
     }

@@ -7,6 +7,7 @@ use triview::amplification::Amplified;
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Fit};
 use triview::interval::Interval;
+use triview::metrics::{Measured, Metric, Metrics};
 
 /// The version of every object printed here.
 pub(crate) const SCHEMA: u32 = 1;
@@ -30,6 +31,12 @@ pub(crate) struct EstimateObject<'a> {
     classes: &'a [String],
     class_prior: &'a [f64],
     conditional_risk: ByName<'a, Vec<Vec<f64>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view_error: Option<ByOwnName<'a, f64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    metrics: Option<MetricsObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     matching_gap: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,6 +133,12 @@ impl<'a> EstimateObject<'a> {
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
             conditional_risk: ByName { names: views, values: &estimate.conditional_risk },
+            view_error: estimate.metrics.as_ref().map(|metrics| ByOwnName {
+                names: views,
+                values: metrics.view_error.iter().map(|error| error.value).collect(),
+            }),
+            error_rate: estimate.metrics.as_ref().map(|metrics| metrics.error_rate.estimate.value),
+            metrics: estimate.metrics.as_ref().map(MetricsObject::new),
             matching_gap: finite(estimate.matching_gap),
             intervals: all_bounded.then(|| Intervals {
                 class_prior: &estimate.class_prior_interval,
@@ -149,6 +162,78 @@ impl EstimateObject<'_> {
             kept: amplified.agreed(),
         });
         self
+    }
+}
+
+impl EstimateObject<'_> {
+    /// The same with all metrics, or without.
+    pub(crate) fn metrics(mut self, all: bool) -> Self {
+        self.metrics = self.metrics.filter(|_| all);
+        self
+    }
+}
+
+/// The metrics of the whole prediction.
+#[derive(Debug, serde::Serialize)]
+struct MetricsObject {
+    error_rate: MetricObject,
+    brier: MetricObject,
+    hinge: MetricObject,
+    calibration_error: MetricObject,
+    macro_f1: MetricObject,
+    auc: MetricObject,
+    confusion: Vec<Vec<f64>>,
+    rows: usize,
+    mass: f64,
+}
+
+/// A metric in every way that it is estimated.
+#[derive(Debug, serde::Serialize)]
+struct MetricObject {
+    #[serde(flatten)]
+    estimate: MeasuredObject,
+    triples: MeasuredObject,
+    posterior: MeasuredObject,
+    belief: f64,
+    disagree: bool,
+}
+
+/// An estimate and how far it may be off.
+#[derive(Debug, serde::Serialize)]
+struct MeasuredObject {
+    value: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standard_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<Interval>,
+}
+
+impl MetricsObject {
+    fn new(metrics: &Metrics) -> Self {
+        let measured = |measured: &Measured| MeasuredObject {
+            value: measured.value,
+            standard_error: finite(measured.standard_error),
+            interval: bounded(&measured.interval).then_some(measured.interval),
+        };
+        let metric = |metric: &Metric| MetricObject {
+            estimate: measured(&metric.estimate),
+            triples: measured(&metric.triples),
+            posterior: measured(&metric.posterior),
+            belief: metric.belief,
+            disagree: metric.disagree,
+        };
+        let cells = |row: &Vec<Measured>| row.iter().map(|cell| cell.value).collect();
+        Self {
+            error_rate: metric(&metrics.error_rate),
+            brier: metric(&metrics.brier),
+            hinge: metric(&metrics.hinge),
+            calibration_error: metric(&metrics.calibration_error),
+            macro_f1: metric(&metrics.macro_f1),
+            auc: metric(&metrics.auc),
+            confusion: metrics.confusion.iter().map(cells).collect(),
+            rows: metrics.rows,
+            mass: metrics.mass,
+        }
     }
 }
 
@@ -237,6 +322,19 @@ impl<T: Serialize> Serialize for ByName<'_, T> {
             map.serialize_entry(name, value)?;
         }
         map.end()
+    }
+}
+
+/// Values of their own under names, in the order of the names.
+#[derive(Debug)]
+struct ByOwnName<'a, T> {
+    names: &'a [String],
+    values: Vec<T>,
+}
+
+impl<T: Serialize> Serialize for ByOwnName<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        ByName { names: self.names, values: &self.values }.serialize(serializer)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Every loss of the paper, and one of one's own, estimated without labels and set beside the truth.
 //!
 //! `cargo run --release --example losses`
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;

@@ -2,6 +2,7 @@
 
 use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
 use crate::interval::{Interval, reach};
+use crate::metrics::Metrics;
 use crate::moments::Moments;
 use crate::solution::{Quantities, Solution};
 use serde::Serialize;
@@ -80,6 +81,8 @@ pub struct Estimate {
     pub conditioning: Conditioning,
     /// Whether the views are independent given the class.
     pub independence: Independence,
+    /// The metrics of the whole prediction, where a sample of the rows was at hand.
+    pub metrics: Option<Metrics>,
     /// What is wrong with it; empty when nothing is.
     pub alarms: Vec<Alarm>,
 }
@@ -95,10 +98,7 @@ impl Estimate {
         let (k, views) = (header.schema.k(), header.schema.views().len());
         let terms = k * header.loss.form().terms();
         let deviations = &solution.deviations;
-        let root = (moments.rows() as f64).sqrt();
-        let clarity =
-            solution.agreement.iter().map(|pair| pair.correlation * root).fold(f64::INFINITY, f64::min);
-        let reach = reach(level, deviations.count(), clarity);
+        let reach = reach(level, deviations.count(), solution.clarity(moments.rows()));
         let interval = |value: f64, of: &dyn Fn(&[f64]) -> f64| {
             Interval::around(value, reach, deviations.standard_error(of))
         };
@@ -145,6 +145,7 @@ impl Estimate {
             },
             conditioning,
             independence: tested.independence,
+            metrics: None,
             alarms,
         }
     }

@@ -5,11 +5,13 @@ use crate::error::{Error, Result};
 pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::{Bins, FeatureMap};
 use crate::fitting;
+use crate::interval::reach;
 use crate::loss::{self, LogLoss, Loss, SharedLoss};
+use crate::metrics::{self, Metric, Metrics, Triples};
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
-use crate::sample::sample;
-use crate::solution::{solve, tensor_risk};
-use crate::views::Source;
+use crate::sample::Sample;
+use crate::solution::{Answer, Solution, solve, tensor_risk};
+use crate::views::{Schema, Source, VIEWS};
 use std::fmt;
 use std::str::FromStr;
 
@@ -159,16 +161,21 @@ impl Estimator {
     /// Those of the source, and whatever keeps these rows from being answered: too few of them, too many
     /// classes, a view that is constant, of low rank, or a copy of another.
     pub fn look<S: Source>(&self, source: &S) -> Result<Header, S::Error> {
-        let schema = source.schema().clone();
-        let k = schema.k();
-        if k > MOST_CLASSES {
-            return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
-        }
-        let (rows, seen) = sample(source)?;
-        enough_rows(seen, k)?;
-        let features = fitting::choose(&schema, &self.loss, &rows, self.features, self.seed)?;
+        fits(source.schema())?;
+        Ok(self.look_at(&Sample::of(source)?)?)
+    }
+
+    /// The same from a sample that has been taken already.
+    ///
+    /// # Errors
+    /// See [`Estimator::look`].
+    pub fn look_at(&self, sample: &Sample) -> Result<Header> {
+        let (schema, rows) = (sample.schema().clone(), sample.rows());
+        fits(&schema)?;
+        enough_rows(sample.seen(), schema.k())?;
+        let features = fitting::choose(&schema, &self.loss, rows, self.features, self.seed)?;
         let bins = std::array::from_fn(|v| Bins::fit(rows.rows(), rows.view(v)));
-        let ceilings = fitting::ceilings(&self.loss, &features, &rows);
+        let ceilings = fitting::ceilings(&self.loss, &features, rows);
         Ok(Header { schema, loss: self.loss.clone(), features, ceilings, bins })
     }
 
@@ -208,10 +215,49 @@ impl Estimator {
     /// # Errors
     /// Whatever keeps these moments from being answered, see [`Estimator::look`].
     pub fn solve(&self, moments: &Moments) -> Result<Estimate> {
+        Ok(self.solved(moments)?.0)
+    }
+
+    /// The risk from a state, and from a sample of its rows the metrics of the whole prediction.
+    ///
+    /// # Errors
+    /// See [`Estimator::solve`].
+    pub fn solve_with(&self, moments: &Moments, sample: &Sample) -> Result<Estimate> {
+        let (mut estimate, solution) = self.solved(moments)?;
+        let (triples, reach) = self.triples(moments, &solution, sample);
+        estimate.metrics = Some(Metrics::new(&triples, reach));
+        Ok(estimate)
+    }
+
+    /// The mean of any loss at all, a function of a row's scores, view by view, and a class: from a state and a sample of
+    /// its rows.
+    ///
+    /// # Errors
+    /// See [`Estimator::solve`].
+    pub fn mean_of(
+        &self,
+        moments: &Moments,
+        sample: &Sample,
+        loss: impl Fn([&[f64]; VIEWS], usize) -> f64 + Sync,
+    ) -> Result<Metric> {
+        let solution = solve(moments, self.seed)?;
+        let (triples, reach) = self.triples(moments, &solution, sample);
+        Ok(metrics::mean_of(&triples, loss, reach))
+    }
+
+    /// Triples of sampled rows, and how many standard errors intervals reach.
+    fn triples<'a>(&self, moments: &'a Moments, solution: &Solution, sample: &Sample) -> (Triples<'a>, f64) {
+        let Answer { labels, mixture, .. } = &solution.main;
+        let triples = Triples::draw(&moments.header().features, &mixture.prior, labels, sample, self.seed);
+        let reach = reach(self.level, triples.groups(), solution.clarity(moments.rows()));
+        (triples, reach)
+    }
+
+    fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
         enough_rows(moments.rows(), moments.header().schema.k())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
-        Ok(Estimate::new(moments, &solution, tested, self.level))
+        Ok((Estimate::new(moments, &solution, tested, self.level), solution))
     }
 
     /// Looks, sums and solves: the risk of the rows of a source, which is read twice.
@@ -219,8 +265,10 @@ impl Estimator {
     /// # Errors
     /// Those of [`Estimator::look`], [`Estimator::moments`] and [`Estimator::solve`].
     pub fn estimate<S: Source>(&self, source: &S) -> Result<Estimate, S::Error> {
-        let header = self.look(source)?;
-        Ok(self.solve(&self.moments(source, &header)?)?)
+        fits(source.schema())?;
+        let sample = Sample::of(source)?;
+        let header = self.look_at(&sample)?;
+        Ok(self.solve_with(&self.moments(source, &header)?, &sample)?)
     }
 
     /// The risk by the tensor power method alone, without refinement: a point of comparison, up to five times
@@ -245,6 +293,12 @@ impl Estimator {
         let features = fitting::discriminant_map(&moments.header().features, &solution)?;
         Ok(Header { features, ceilings: None, ..moments.header().clone() })
     }
+}
+
+/// Refuses more classes than there is room for.
+fn fits(schema: &Schema) -> Result<()> {
+    let k = schema.k();
+    if k > MOST_CLASSES { Err(Error::TooManyClasses { k, most: MOST_CLASSES }) } else { Ok(()) }
 }
 
 /// Refuses fewer rows than can be answered: the fit has some `3 k^2` unknowns and blocks must not be empty.

@@ -95,6 +95,15 @@ impl Deviations {
         self.blocks.iter().map(value).collect()
     }
 
+    /// What the quantities are without one of some groups of blocks, to first order.
+    pub(crate) fn without(&self, whole: &[f64], group: usize, groups: usize) -> Vec<f64> {
+        let mut left = whole.to_vec();
+        for block in self.blocks.iter().skip(group).step_by(groups) {
+            left.iter_mut().zip(block).for_each(|(left, moved)| *left -= moved);
+        }
+        left
+    }
+
     /// How many blocks there are.
     pub(crate) fn count(&self) -> usize {
         self.blocks.len()

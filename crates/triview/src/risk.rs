@@ -53,21 +53,20 @@ fn add_tails(v: usize, layout: &Layout, sums: &[f64], conditional: &mut Mat<f64>
     }
 }
 
-/// The risk of the rows of these sums under a fit to their features, classes in order.
+/// The risk of the rows of these sums by surrogate labels of their features, classes in order.
 pub(crate) fn risk(
     loss: &dyn Loss,
     kind: Kind,
-    whitening: &Whitening,
-    mixture: &Mixture,
+    surrogates: &Surrogates,
+    prior: &[f64],
     layout: &Layout,
     sums: &[f64],
-) -> Result<Risk> {
-    if kind == Kind::Linear {
-        return linear_risk(loss, &layout.features, whitening, mixture, layout, sums);
-    }
-    let surrogates = Surrogates::new(whitening, mixture, &layout.features, sums)?;
-    let conditional = surrogates.pair_risk(&mixture.prior, layout, sums);
-    Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
+) -> Risk {
+    let conditional = match kind {
+        Kind::Linear => class_means(&layout.features, surrogates, prior, sums),
+        Kind::Pair => surrogates.pair_risk(prior, layout, sums),
+    };
+    Risk::new(loss, prior, conditional, layout, sums)
 }
 
 /// The risk by linear surrogates under a fit to any of the kinds of features.
@@ -79,19 +78,14 @@ pub(crate) fn linear_risk(
     layout: &Layout,
     sums: &[f64],
 ) -> Result<Risk> {
-    let conditional = class_means(family, whitening, mixture, sums)?;
+    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
+    let conditional = class_means(family, &surrogates, &mixture.prior, sums);
     Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
 }
 
 /// The class means of each view's terms, cut where they are, by linear surrogates.
-fn class_means(
-    family: &Family,
-    whitening: &Whitening,
-    mixture: &Mixture,
-    sums: &[f64],
-) -> Result<[Mat<f64>; VIEWS]> {
-    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
-    Ok(std::array::from_fn(|v| surrogates.class_means(v, &mixture.prior, &family.cross[v], sums)))
+fn class_means(family: &Family, surrogates: &Surrogates, prior: &[f64], sums: &[f64]) -> [Mat<f64>; VIEWS] {
+    std::array::from_fn(|v| surrogates.class_means(v, prior, &family.cross[v], sums))
 }
 
 /// Puts the classes of a fit to any of the kinds of features into the order with the smallest risk. Tails are left out:
@@ -103,7 +97,8 @@ pub(crate) fn identify(
     mixture: &Mixture,
     sums: &[f64],
 ) -> Result<(Mixture, Matching)> {
-    let latent = class_means(family, whitening, mixture, sums)?;
+    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
+    let latent = class_means(family, &surrogates, &mixture.prior, sums);
     let k = mixture.prior.len();
     let matching = assign(&Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent, j, i)));
     Ok((mixture.reorder(&matching.order), matching))

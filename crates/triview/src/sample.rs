@@ -1,7 +1,7 @@
 //! A first look at the data: an even sample of its rows.
 
 use crate::error::Result;
-use crate::views::{Batch, Source, VIEWS};
+use crate::views::{Batch, Schema, Source, VIEWS};
 
 /// The most rows that are looked at; feature maps have far fewer parameters.
 const MOST_ROWS: usize = 32_768;
@@ -63,8 +63,42 @@ pub(crate) fn hash(position: u64) -> u64 {
     z ^ (z >> 31)
 }
 
+/// An even sample of the rows of a source.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    schema: Schema,
+    rows: Batch,
+    seen: u64,
+}
+
+impl Sample {
+    /// The sampled rows.
+    pub fn rows(&self) -> &Batch {
+        &self.rows
+    }
+
+    /// How many rows there were.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// What the columns mean.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// Reads a source once.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn of<S: Source>(source: &S) -> Result<Self, S::Error> {
+        let (rows, seen) = sample(source)?;
+        Ok(Self { schema: source.schema().clone(), rows, seen })
+    }
+}
+
 /// Reads a source once; returns the sample and the number of rows there were.
-pub(crate) fn sample<S: Source>(source: &S) -> Result<(Batch, u64), S::Error> {
+fn sample<S: Source>(source: &S) -> Result<(Batch, u64), S::Error> {
     let mut sampler = Sampler { k: source.schema().k(), level: 0, position: 0, kept: Vec::new() };
     for batch in source.batches()? {
         sampler.update(&batch?);

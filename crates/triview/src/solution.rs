@@ -8,8 +8,8 @@ use crate::linalg::from_rows;
 use crate::loss::Loss;
 use crate::moments::{Layout, Moments, others};
 use crate::refinement::{Distance, Objective, Refined, Refit, refine, refine_near};
-use crate::risk::{Risk, identify, risk};
-use crate::surrogate::Kind;
+use crate::risk::{Risk, identify, linear_risk, risk};
+use crate::surrogate::{Kind, Surrogates};
 use crate::views::VIEWS;
 use faer::Mat;
 
@@ -54,6 +54,12 @@ pub(crate) struct Solution {
 }
 
 impl Solution {
+    /// By how many of its standard errors the weakest direction that classes need shows in so many rows.
+    pub(crate) fn clarity(&self, rows: u64) -> f64 {
+        let root = (rows as f64).sqrt();
+        self.agreement.iter().map(|pair| pair.correlation * root).fold(f64::INFINITY, f64::min)
+    }
+
     /// The standard error of the risk: the jackknife's, and all that rests on the fitted posterior alone.
     pub(crate) fn standard_error(&self) -> f64 {
         self.deviations.standard_error(Quantities::risk).hypot(self.risk.tail)
@@ -112,10 +118,21 @@ pub(crate) struct Answer {
     pub(crate) refined: Refined,
     /// The fit, classes in order.
     pub(crate) mixture: Mixture,
+    pub(crate) labels: Labels,
     pub(crate) kind: Kind,
     risk: Risk,
     gap: f64,
     deviations: Deviations,
+}
+
+/// Surrogate labels, and what each block adds to the error of what makes them.
+#[derive(Debug, Clone)]
+pub(crate) struct Labels {
+    pub(crate) surrogates: Surrogates,
+    /// Of [`Surrogates::cells`].
+    pub(crate) moved: Deviations,
+    /// Of the class prior.
+    pub(crate) moved_prior: Deviations,
 }
 
 impl Answer {
@@ -224,7 +241,7 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let rival = match other {
         Some(other) => {
             let (mixture, _) = identify(loss, &layout.features, &whitening, &other.mixture, &sums)?;
-            let theirs = risk(loss, Kind::Linear, &whitening, &mixture, layout, &sums)?.value;
+            let theirs = linear_risk(loss, &layout.features, &whitening, &mixture, layout, &sums)?.value;
             let difference = theirs - answers[0].risk.value;
             Some(Rival { excess: other.objective - squares.objective, difference })
         }
@@ -279,22 +296,30 @@ fn answer(
 ) -> Result<[Answer; 2]> {
     let (layout, whitening) = (problem.layout, problem.whitening);
     let (mixture, matching) = identify(loss, &layout.features, whitening, &refined.mixture, sums)?;
-    let read = |mixture: &Mixture, sums: &[f64]| -> Result<([Risk; 2], Vec<f64>)> {
-        let of = |kind| risk(loss, kind, whitening, mixture, layout, sums);
-        let risks = [of(Kind::Linear)?, of(Kind::Pair)?];
-        let row =
-            risks.iter().flat_map(|r| Quantities::of(loss, &mixture.prior, r, &matching.second)).collect();
-        Ok((risks, row))
+    let read = |mixture: &Mixture, sums: &[f64]| -> Result<(Surrogates, [Risk; 2], Vec<f64>)> {
+        let surrogates = Surrogates::new(whitening, mixture, &layout.features, sums)?;
+        let of = |kind| risk(loss, kind, &surrogates, &mixture.prior, layout, sums);
+        let risks = [of(Kind::Linear), of(Kind::Pair)];
+        let quantities = |r| Quantities::of(loss, &mixture.prior, r, &matching.second);
+        let mut row: Vec<f64> = risks.iter().flat_map(quantities).collect();
+        row.extend(surrogates.cells());
+        Ok((surrogates, risks, row))
     };
-    let (risks, whole) = read(&mixture, sums)?;
+    let (surrogates, risks, whole) = read(&mixture, sums)?;
     let fitted = Refit::new(&problem.objective(distance, sums), &mixture);
     let deviations =
-        jackknife(moments, &whole, |left| Ok(read(&fitted.to(&problem.objective(distance, left)), left)?.1))?;
-    let half = whole.len() / 2;
+        jackknife(moments, &whole, |left| Ok(read(&fitted.to(&problem.objective(distance, left)), left)?.2))?;
+    let half = (whole.len() - surrogates.cells().count()) / 2;
+    let labels = Labels {
+        moved: deviations.part(2 * half, whole.len()),
+        moved_prior: deviations.part(2, 2 + mixture.prior.len()),
+        surrogates,
+    };
     let of = |kind, risk, from: usize| Answer {
         distance,
         refined: refined.clone(),
         mixture: mixture.clone(),
+        labels: labels.clone(),
         kind,
         gap: Quantities::gap(&whole[from..from + half]),
         risk,
@@ -327,7 +352,7 @@ pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
         return Ok(None);
     };
     let (mixture, _) = identify(loss, &layout.features, &whitening, &mixture, &sums)?;
-    Ok(Some(risk(loss, Kind::Linear, &whitening, &mixture, layout, &sums)?.value))
+    Ok(Some(linear_risk(loss, &layout.features, &whitening, &mixture, layout, &sums)?.value))
 }
 
 /// A start for a distance that needs positive cells: class means of posteriors pulled into the simplex.

@@ -82,6 +82,14 @@ impl Surrogates {
         Ok(Self { maps, precision, rows: n })
     }
 
+    /// The cells of all maps, view by view, row by row.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = f64> {
+        self.maps.iter().flat_map(|map| {
+            let columns = map.ncols();
+            (0..map.nrows() * columns).map(move |cell| map[(cell / columns, cell % columns)])
+        })
+    }
+
     /// The weights of the two views other than `v` in `W_-v`.
     pub(crate) fn weights(&self, v: usize) -> [f64; 2] {
         let [a, b] = others(v).map(|a| self.precision[a]);

@@ -7,6 +7,7 @@ mod losses;
 mod mnist;
 mod risk;
 mod trust;
+mod whole;
 
 use anyhow::{Context, Result, bail};
 use std::io::StdoutLock;
@@ -22,11 +23,12 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 9] = [
+const TABLES: [Table; 10] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
     ("losses", |out| losses::losses(out)),
+    ("metrics", |out| whole::metrics(out)),
     ("coverage", |out| trust::coverage(out)),
     ("healthy", |out| trust::healthy(out)),
     ("coverage-mnist", |out| trust::coverage_mnist(out)),

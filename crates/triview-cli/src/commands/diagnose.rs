@@ -23,7 +23,7 @@ pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
     }
     let inputs = Inputs::open(&args.input, None)?;
     let progress = Progress::new(global.quiet);
-    let moments = inputs.moments(&estimator, &progress)?;
+    let moments = inputs.moments(&estimator, &progress)?.0;
     progress.spin("testing");
     let estimate = estimator.solve(&moments)?;
     if let Some(path) = &args.svg {

@@ -8,11 +8,12 @@ use crate::output;
 use crate::printer;
 use crate::progress::Progress;
 use crate::segments::{Segment, Segmented};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use rayon::prelude::*;
 use triview::Error;
 use triview::estimator::Estimator;
 use triview::moments::Moments;
+use triview::sample::Sample;
 use triview_table::{Table, state};
 
 /// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.
@@ -23,15 +24,24 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     }
     let inputs = Inputs::open(&args.input, args.by.as_deref())?;
     let progress = Progress::new(global.quiet);
-    let (moments, segments) = match (&args.by, inputs) {
+    if args.metrics && matches!(inputs, Inputs::States(_)) {
+        bail!("--metrics needs rows, and a state has none: estimate from the tables");
+    }
+    let (moments, sample, segments) = match (&args.by, inputs) {
         (Some(column), Inputs::Tables(table)) => {
-            let (whole, segments) = by_segment(&estimator, &table, &progress)?;
-            (whole, Some(Segmented { column: column.clone(), segments }))
+            let (whole, sample, segments) = by_segment(&estimator, &table, &progress)?;
+            (whole, Some(sample), Some(Segmented { column: column.clone(), segments }))
         }
-        (_, inputs) => (inputs.moments(&estimator, &progress)?, None),
+        (_, inputs) => {
+            let (moments, sample) = inputs.moments(&estimator, &progress)?;
+            (moments, sample, None)
+        }
     };
     progress.spin("fitting");
-    let estimate = estimator.solve(&moments)?;
+    let estimate = match &sample {
+        Some(sample) => estimator.solve_with(&moments, sample)?,
+        None => estimator.solve(&moments)?,
+    };
     let amplified = match args.amplify.map(|groups| estimator.amplify(&moments, groups)) {
         // The plain answer stands, and is not to be trusted.
         Some(Err(error @ Error::NoMajority { .. })) => {
@@ -45,23 +55,30 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         state::write_header(path, &estimator.posterior(&moments)?)?;
     }
     drop(progress);
-    let object = EstimateObject::new(&estimate).amplified(amplified.as_ref());
+    let object = EstimateObject::new(&estimate).amplified(amplified.as_ref()).metrics(args.metrics);
+    let mut shown = printer::estimate(&estimate, amplified.as_ref());
+    if let (true, Some(metrics)) = (args.metrics, &estimate.metrics) {
+        shown = format!("{shown}\n{}", printer::metrics(&estimate, metrics));
+    }
     let text = match (args.json, &segments) {
         (true, None) => json::to_text(&object)?,
         (true, Some(segments)) => json::to_text(&segments.object(object))?,
-        (false, None) => printer::estimate(&estimate, amplified.as_ref()),
-        (false, Some(segments)) => {
-            format!("{}\n{}", printer::estimate(&estimate, amplified.as_ref()), segments.text())
-        }
+        (false, None) => shown,
+        (false, Some(segments)) => format!("{shown}\n{}", segments.text()),
     };
     let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
     Ok(Answer::new(text).trusted(estimate.trusted() && agreed && some_segment))
 }
 
-/// The moments of all rows, and what each segment's rows say.
-fn by_segment(estimator: &Estimator, table: &Table, progress: &Progress) -> Result<(Moments, Vec<Segment>)> {
+/// The moments of all rows, a sample of them, and what each segment's rows say.
+fn by_segment(
+    estimator: &Estimator,
+    table: &Table,
+    progress: &Progress,
+) -> Result<(Moments, Sample, Vec<Segment>)> {
     let source = progress.watch(table, table.rows());
-    let states = estimator.moments_by(&source, &estimator.look(&source)?)?;
+    let sample = Sample::of(&source)?;
+    let states = estimator.moments_by(&source, &estimator.look_at(&sample)?)?;
     note_changes(table, progress);
     progress.spin("fitting each segment");
     let segments = states
@@ -73,5 +90,5 @@ fn by_segment(estimator: &Estimator, table: &Table, progress: &Progress) -> Resu
             outcome: estimator.solve(moments).map_err(|error| error.to_string()),
         })
         .collect();
-    Ok((states.whole, segments))
+    Ok((states.whole, sample, segments))
 }

@@ -69,6 +69,18 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
         ),
         ("assumption", verdict(&estimate.independence)),
     ];
+    if let Some(metrics) = &estimate.metrics {
+        let error = &metrics.error_rate;
+        let rate = with_error(error.estimate.value, error.estimate.standard_error);
+        let belief = plain(error.belief);
+        lines.insert(
+            2,
+            (
+                "error rate",
+                format!("{rate}  (of the summed scores; the model's own confidence says {belief})"),
+            ),
+        );
+    }
     if let Some(amplified) = amplified {
         let kept = amplified.agreed();
         let risk = with_error(amplified.risk, amplified.standard_error);
@@ -361,6 +373,7 @@ pub(crate) mod tests {
                 reason: None,
                 dependences: (0..=k).map(dependence).collect(),
             },
+            metrics: None,
             alarms: Vec::new(),
         }
     }

@@ -1,11 +1,13 @@
 //! The answers for a person: text that one would paste into a report.
 
 mod estimate;
+mod metrics;
 mod number;
 mod table;
 
 #[cfg(test)]
 pub(crate) use estimate::tests::estimate as example;
 pub(crate) use estimate::{diagnosis, estimate, range};
+pub(crate) use metrics::metrics;
 pub(crate) use number::{plain, with_error};
 pub(crate) use table::{Align, WIDTH, aligned, facts, name, names, wrapped};

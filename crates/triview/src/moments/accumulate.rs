@@ -22,6 +22,14 @@ pub(crate) fn block_count(k: usize) -> usize {
     if k <= 16 { 64 } else { 32 }
 }
 
+/// Which of so many blocks a row of a batch goes to, so many rows having come before the batch.
+pub(crate) fn block_of(batch: &Batch, before: u64, row: usize, blocks: u64) -> u64 {
+    match batch.clusters() {
+        Some(clusters) => hash(clusters[row]) % blocks,
+        None => (before + row as u64) / RUN % blocks,
+    }
+}
+
 /// Sums moments over batches.
 pub struct Accumulator {
     header: Header,
@@ -61,11 +69,7 @@ impl Accumulator {
         let count = self.blocks.len() as u64;
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
         for row in 0..batch.rows() {
-            let block = match batch.clusters() {
-                Some(clusters) => hash(clusters[row]) % count,
-                None => (self.position + row as u64) / RUN % count,
-            };
-            rows_of[block as usize].push(row);
+            rows_of[block_of(batch, self.position, row, count) as usize].push(row);
         }
         let before = self.position;
         self.position += batch.rows() as u64;

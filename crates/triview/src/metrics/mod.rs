@@ -1,0 +1,211 @@
+//! What is asked of the whole prediction: the error rate, and any loss at all.
+//!
+//! No sum over views gives the error rate of the summed scores. But independence gives more than moments: for class `j`
+//! the law of `(x_1, x_2, x_3)` is the product of the laws of `x_v` given `j`, and each of these is that of the rows of view
+//! `v` weighted by the surrogate labels `W_-v,j` that the other views give them. So for any `L(x, y)`
+//!
+//! ```text
+//!     E[L] = sum_j pi_j E[L(x_1, x_2, x_3, j)],   x_v drawn on its own from the weighted rows of view v:
+//! ```
+//!
+//! triples of rows are drawn by absolute weight, and the product of the signs is carried along. Beside it stands the
+//! plug-in, the mean over rows of `sum_j p(j | x) L(x, j)` under the fitted posterior `p`: less noisy, and right as far as
+//! the posterior is. The triples are used to correct it,
+//!
+//! ```text
+//!     E[L] = E[sum_j p(j | x) L(x, j)] + E[L(x, y) - sum_j p(j | x) L(x, j)],
+//! ```
+//!
+//! the first over rows as they are, the second over triples: whatever depends on `x` alone comes from the rows, free of the
+//! weights' noise, and where the posterior is right the second mean is zero whatever the triples are.
+//!
+//! The answer is the plug-in with as much of the correction `d` as stands out of its error `s`, a share `d^2 / (d^2 + 4 s^2)`.
+//! Its standard error is that of the triples: a posterior can be checked no better than they allow.
+
+mod left_out;
+mod tally;
+mod temperature;
+mod triples;
+
+use crate::interval::Interval;
+use crate::linalg::softmax;
+use crate::loss::best;
+use crate::views::{Batch, VIEWS};
+use left_out::LeftOut;
+use tally::{NAMES, Tally};
+pub(crate) use triples::Triples;
+
+/// Standard errors of their difference beyond which the two ways of estimating disagree.
+const DISAGREEMENT: f64 = 3.0;
+
+/// How far a correction must stand out of its error to be believed by half, squared.
+const CAUTION: f64 = 4.0;
+
+/// An estimate and how far it may be off.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The estimate.
+    pub value: f64,
+    /// Its standard error (jackknife over groups of rows).
+    pub standard_error: f64,
+    /// The interval of the population's value.
+    pub interval: Interval,
+}
+
+/// A number about scores and classes, estimated in two ways.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metric {
+    /// Its name.
+    pub name: &'static str,
+    /// The answer: what the posterior says, corrected as far as the triples are sure of it.
+    pub estimate: Measured,
+    /// By triples of rows: consistent whatever the posterior is.
+    pub triples: Measured,
+    /// Under the fitted posterior: less noisy, and right as far as the posterior is.
+    pub posterior: Measured,
+    /// Under the model's own posterior, the softmax of the summed scores: what the model believes of itself.
+    pub belief: f64,
+    /// Whether the two ways disagree beyond their errors.
+    pub disagree: bool,
+}
+
+/// The metrics of the whole prediction, which is the class with the largest summed score.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Metrics {
+    /// How often the prediction is wrong.
+    pub error_rate: Metric,
+    /// `sum_i (p_i - 1(y = i))^2` of the model's probabilities.
+    pub brier: Metric,
+    /// `(1 + max_(i != y) s_i - s_y)_+` of the summed scores.
+    pub hinge: Metric,
+    /// The expected calibration error: how far confidence and correctness are apart, in fifteen bins of confidence.
+    pub calibration_error: Metric,
+    /// The mean over classes of the harmonic mean of precision and recall.
+    pub macro_f1: Metric,
+    /// The mean over classes of the area under the curve of the class against the rest.
+    pub auc: Metric,
+    /// Row `i`, column `j`: of the rows of class `j`, the share that is predicted to be `i`; by triples.
+    pub confusion: Vec<Vec<Measured>>,
+    /// How often the class with the largest score of each view alone is wrong.
+    pub view_error: Vec<Measured>,
+    /// The rows that were looked at.
+    pub rows: usize,
+    /// The mean absolute weight of a triple, for a distribution of mass one: the larger, the more the triples' errors
+    /// cancel.
+    pub mass: f64,
+}
+
+impl Metrics {
+    /// All but the matrices, in the order that they are shown in.
+    pub fn all(&self) -> [&Metric; 6] {
+        [&self.error_rate, &self.brier, &self.hinge, &self.calibration_error, &self.macro_f1, &self.auc]
+    }
+
+    /// From triples of rows; intervals reach so many standard errors.
+    pub(crate) fn new(triples: &Triples<'_>, reach: f64) -> Self {
+        let k = triples.classes();
+        let tally = Tally::new(k, &triples.row_scores());
+        let [posterior, corrected] = triples
+            .means(tally.len(), |views, weights, out| tally.add(&total(views), weights, out))
+            .map(|sums| sums.map(|sums| tally.values(sums)));
+        let belief = tally.values(&triples.plain_mean(tally.len(), |views, out| {
+            let scores = total(views);
+            tally.add(&scores, &softmax(&scores), out);
+        }));
+        let metric = |at: usize| Metric::new(NAMES[at], [&corrected, &posterior], at, belief[at], reach);
+        let cell = |i: usize, j: usize| corrected.measured(NAMES.len() + i * k + j, reach).share();
+        let right = triples.mean_labels(|scores| best(scores.iter().copied()));
+        let wrong = right.map(|right| right.iter().map(|right| 1.0 - right).collect());
+        Self {
+            error_rate: metric(0).share(),
+            brier: metric(1),
+            hinge: metric(2),
+            calibration_error: metric(3).share(),
+            macro_f1: metric(4).share(),
+            auc: metric(5).share(),
+            confusion: (0..k).map(|i| (0..k).map(|j| cell(i, j)).collect()).collect(),
+            view_error: (0..VIEWS).map(|v| wrong.measured(v, reach).share()).collect(),
+            rows: triples.rows(),
+            mass: triples.mass(),
+        }
+    }
+}
+
+impl Measured {
+    /// The same of a share: no less than zero, no more than one.
+    fn share(self) -> Self {
+        Self { value: self.value.clamp(0.0, 1.0), interval: self.interval.within(0.0, 1.0), ..self }
+    }
+}
+
+impl Metric {
+    fn new(name: &'static str, ways: [&LeftOut; 2], at: usize, belief: f64, reach: f64) -> Self {
+        let [triples, posterior] = ways;
+        let difference = triples.difference(posterior, at);
+        let (correction, error) = (difference.whole[0], difference.standard_error(0));
+        let (triples, posterior) = (triples.measured(at, reach), posterior.measured(at, reach));
+        let noise = CAUTION * error * error;
+        let share =
+            if noise > 0.0 { correction * correction / (correction * correction + noise) } else { 1.0 };
+        let (value, standard_error) = (posterior.value + share * correction, triples.standard_error);
+        let interval = Interval::around(value, reach, standard_error);
+        let disagree = correction.abs() > DISAGREEMENT * error;
+        Self {
+            name,
+            estimate: Measured { value, standard_error, interval },
+            triples,
+            posterior,
+            belief,
+            disagree,
+        }
+    }
+
+    /// The same of a share.
+    fn share(self) -> Self {
+        let [estimate, triples, posterior] =
+            [self.estimate, self.triples, self.posterior].map(Measured::share);
+        Self { estimate, triples, posterior, ..self }
+    }
+}
+
+/// The mean of any loss of a row's scores, view by view, and a class.
+pub(crate) fn mean_of(
+    triples: &Triples<'_>,
+    loss: impl Fn([&[f64]; VIEWS], usize) -> f64 + Sync,
+    reach: f64,
+) -> Metric {
+    let add = |views: [&[f64]; VIEWS], weights: &[f64], out: &mut Vec<(usize, f64)>| {
+        out.clear();
+        out.push((0, weights.iter().enumerate().map(|(class, weight)| weight * loss(views, class)).sum()));
+    };
+    let [posterior, corrected] = triples.means(1, add);
+    let belief = triples.plain_mean(1, |views, out| add(views, &softmax(&total(views)), out))[0];
+    Metric::new("mean loss", [&corrected, &posterior], 0, belief, reach)
+}
+
+/// The scores summed over the views.
+fn total(views: [&[f64]; VIEWS]) -> Vec<f64> {
+    let [first, second, third] = views;
+    first.iter().zip(second).zip(third).map(|((a, b), c)| a + b + c).collect()
+}
+
+/// The metrics of rows whose classes are known, in the order of [`Metrics::all`].
+///
+/// # Panics
+/// When there is not one label a row, each below the number of classes.
+pub fn labelled(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> [f64; 6] {
+    assert_eq!(batch.rows(), labels.len(), "one label a row");
+    let (rows, k) = (batch.rows(), batch.k());
+    let scores: Vec<f64> =
+        (0..rows * k).map(|at| (0..VIEWS).map(|v| batch.column(v, at % k)[at / k]).sum()).collect();
+    let tally = Tally::new(k, &scores);
+    let (mut sums, mut added) = (vec![0.0; tally.len()], Vec::new());
+    for (scores, &label) in scores.chunks_exact(k).zip(labels) {
+        let mut weights = vec![0.0; k];
+        weights[label.into()] = 1.0 / rows as f64;
+        tally.add(scores, &weights, &mut added);
+        added.iter().for_each(|(at, value)| sums[*at] += value);
+    }
+    let values = tally.values(&sums);
+    std::array::from_fn(|at| values[at])
+}

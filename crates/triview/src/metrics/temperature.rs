@@ -1,0 +1,104 @@
+//! How sharp fitted posteriors should be.
+//!
+//! Posteriors are fitted with a penalty on their weights, which leaves them too soft where classes are well apart: an error
+//! rate of 0.007 came out as 0.009. As features they are none the worse for it, but a mean under them is. So their
+//! logarithms are multiplied by one number, chosen by the likelihood of the rows that the posteriors were fitted by.
+
+use crate::linalg::softmax;
+use crate::views::VIEWS;
+use rayon::prelude::*;
+
+/// Rows that the likelihood is taken over, at the most.
+const MOST_ROWS: usize = 8192;
+/// Logarithms of the inverse temperature between which the best is sought.
+const RANGE: [f64; 2] = [-1.5, 1.0];
+/// Steps of the golden section, each of which leaves 0.62 of the range.
+const STEPS: usize = 12;
+
+/// Sharpens the posteriors of each view, row by row, `k` numbers a row.
+pub(super) fn sharpen(posteriors: [&mut Vec<f64>; VIEWS], prior: &[f64]) {
+    let k = prior.len();
+    let rows = (posteriors[0].len() / k).min(MOST_ROWS);
+    let sampled = posteriors.each_ref().map(|posterior| &posterior[..rows * k]);
+    let best = golden_section(|x| log_likelihood(&sampled, prior, x.exp())).exp();
+    for posterior in posteriors {
+        *posterior = tempered(posterior, k, best);
+    }
+}
+
+/// Posteriors whose logarithms are multiplied by a number.
+fn tempered(posterior: &[f64], k: usize, inverse: f64) -> Vec<f64> {
+    let of_row = |row: &[f64]| softmax(&row.iter().map(|p| inverse * p.ln()).collect::<Vec<f64>>());
+    posterior.par_chunks_exact(k).flat_map_iter(of_row).collect()
+}
+
+/// The mean over rows of `log sum_j pi_j prod_v q_vj / mean(q_vj)`, see the sieve's.
+fn log_likelihood(posteriors: &[&[f64]; VIEWS], prior: &[f64], inverse: f64) -> f64 {
+    let k = prior.len();
+    let rows = posteriors[0].len() / k;
+    let q = posteriors.map(|posterior| tempered(posterior, k, inverse));
+    let mean = |v: usize, j: usize| q[v][j..].iter().step_by(k).sum::<f64>() / rows as f64;
+    let scale: Vec<f64> =
+        (0..k).map(|j| prior[j] / (0..VIEWS).map(|v| mean(v, j)).product::<f64>()).collect();
+    let joint = |at: usize| scale[at % k] * q.iter().map(|q| q[at]).product::<f64>();
+    let of_row = |row: usize| (row * k..(row + 1) * k).map(joint).sum::<f64>().max(f64::MIN_POSITIVE).ln();
+    (0..rows).map(of_row).sum::<f64>() / rows as f64
+}
+
+/// Where a function with one maximum in the range has it.
+fn golden_section(of: impl Fn(f64) -> f64) -> f64 {
+    let ratio = (5f64.sqrt() - 1.0) / 2.0;
+    let [mut low, mut high] = RANGE;
+    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
+    let (mut at_left, mut at_right) = (of(left), of(right));
+    for _ in 0..STEPS {
+        if at_left > at_right {
+            (high, right, at_right) = (right, left, at_left);
+            left = high - ratio * (high - low);
+            at_left = of(left);
+        } else {
+            (low, left, at_left) = (left, right, at_right);
+            right = low + ratio * (high - low);
+            at_right = of(right);
+        }
+    }
+    0.5 * (low + high)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{RngExt, SeedableRng};
+
+    #[test]
+    fn posteriors_that_were_softened_are_sharpened_again() {
+        // Each view sees the class through noise with a known posterior, whose logarithm is then halved.
+        let mut rng = rand_pcg::Pcg64::seed_from_u64(4);
+        let mut soft: [Vec<f64>; VIEWS] = Default::default();
+        let mut sharp = Vec::new();
+        for _ in 0..6_000 {
+            let class = usize::from(rng.random::<bool>());
+            for soft in &mut soft {
+                // Uniform noise of width 2 with a slope: density 1 + s x for class 1, 1 - s x for class 0.
+                let x = loop {
+                    let x: f64 = rng.random_range(-1.0..1.0);
+                    let density = 0.5 + if class == 1 { 0.45 * x } else { -0.45 * x };
+                    if rng.random::<f64>() < density {
+                        break x;
+                    }
+                };
+                let q = [0.5 - 0.45 * x, 0.5 + 0.45 * x];
+                let total = q[0].sqrt() + q[1].sqrt();
+                soft.extend([q[0].sqrt() / total, q[1].sqrt() / total]);
+                sharp.push(q[0]);
+            }
+        }
+        let [a, b, c] = &mut soft;
+        sharpen([a, b, c], &[0.5, 0.5]);
+        let off = |v: usize| {
+            (0..6_000).map(|row| (soft[v][2 * row] - sharp[VIEWS * row + v]).abs()).fold(0.0, f64::max)
+        };
+        // The likelihood of 6,000 rows knows the temperature to some hundredths.
+        assert!((0..VIEWS).all(|v| off(v) < 0.05), "{} {} {}", off(0), off(1), off(2));
+    }
+}

@@ -1,0 +1,76 @@
+//! Metrics of the whole prediction against what labels say.
+#![allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64;
+use triview::estimator::Params;
+use triview::learning::{error_rate, log_loss};
+use triview::metrics::labelled;
+use triview::sample::Sample;
+use triview::simulate::{Population, Preset};
+use triview::views::{Batch, InMemory, Schema};
+
+fn draw(preset: Preset, rows: usize, seed: u64) -> (Schema, Batch, Vec<usize>) {
+    let population = Population::draw(&preset.setting(), 100 + seed).unwrap();
+    let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(seed));
+    (population.schema().clone(), batch, labels)
+}
+
+#[test]
+fn every_metric_is_within_its_standard_error_and_the_models_belief_is_not() {
+    // Three draws of six metrics: the largest of 18 normals is beyond 4.2 once in two thousand times.
+    let mut belief = 0.0f64;
+    for seed in 0..3 {
+        let (schema, batch, labels) = draw(Preset::Six, 10_000, seed);
+        let (truth, wrong) = (labelled(&batch, &labels), error_rate(&batch, &labels));
+        assert!((truth[0] - wrong.value).abs() < 1e-12);
+        let views: Vec<f64> = (0..3)
+            .map(|v| {
+                let zero = vec![0.0; batch.view(v).len()];
+                let alone = Batch::new(10_000, [batch.view(v).to_vec(), zero.clone(), zero]).unwrap();
+                error_rate(&alone, &labels).value
+            })
+            .collect();
+        let source = InMemory::new(schema, vec![batch]);
+        let estimate = Params::new().check().unwrap().estimate(&source).unwrap();
+        let metrics = estimate.metrics.unwrap();
+        for (metric, truth) in metrics.all().into_iter().zip(truth) {
+            let z = (metric.estimate.value - truth) / metric.triples.standard_error;
+            assert!(z.abs() < 4.2, "{}: {z} standard errors off", metric.name);
+        }
+        for (measured, truth) in metrics.view_error.iter().zip(views) {
+            let z = (measured.value - truth) / measured.standard_error.max(0.003);
+            assert!(z.abs() < 4.2, "a view's error: {z} standard errors off");
+        }
+        // An estimate that knows nothing would pass as well: this one is to be sharp.
+        assert!(metrics.error_rate.triples.standard_error < 12.0 * wrong.standard_error);
+        let z = (metrics.error_rate.belief - truth[0]) / metrics.error_rate.triples.standard_error;
+        belief = belief.max(z.abs());
+    }
+    assert!(belief > 4.2, "the model's belief is as good: {belief}");
+}
+
+#[test]
+fn any_loss_is_the_mean_over_rows_and_classes() {
+    let (schema, batch, labels) = draw(Preset::Three, 10_000, 1);
+    let truth = log_loss(&batch, &labels);
+    let source = InMemory::new(schema, vec![batch]);
+    let estimator = Params::new().check().unwrap();
+    let sample = Sample::of(&source).unwrap();
+    let moments = estimator.moments(&source, &estimator.look_at(&sample).unwrap()).unwrap();
+
+    // What is the same for every row and class is known without error.
+    let constant = estimator.mean_of(&moments, &sample, |_, _| 0.25).unwrap();
+    for measured in [constant.estimate, constant.triples, constant.posterior] {
+        assert!((measured.value - 0.25).abs() < 1e-9, "{measured:?}");
+    }
+    // The log loss has an estimate of its own to compare with.
+    let log = estimator
+        .mean_of(&moments, &sample, |views, class| {
+            let total = |i: usize| views.iter().map(|view| view[i]).sum::<f64>();
+            (0..3).map(|i| total(i).exp()).sum::<f64>().ln() - total(class)
+        })
+        .unwrap();
+    let z = (log.triples.value - truth.value) / log.triples.standard_error.hypot(truth.standard_error);
+    assert!(z.abs() < 3.3, "{z}");
+}
