@@ -11,8 +11,8 @@ use triview_table::{Input, ReadOptions};
 #[derive(Debug, Parser)]
 #[command(name = "triview", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(long_about = "How wrong is a model on data without labels?\n\n\
-    Takes a table of scores: three views of each example that are independent given its class, each with one \
-    score a class. Answers with the risk of the model on those rows, and needs no labels for it.\n\n\
+    Takes a table of scores: three views of each example that are independent given its class (or more, which are \
+    grouped into three), each with one score a class. Answers with the risk of the model on those rows, and needs no labels for it.\n\n\
     Exit status: 0 answered; 1 answered, but a diagnostic says not to trust it; 2 could not answer.")]
 #[command(after_long_help = "Examples:\n  \
     triview demo\n  \
@@ -59,6 +59,7 @@ pub(crate) enum Command {
 #[command(after_long_help = "Examples:\n  \
     triview estimate scores.parquet\n  \
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
+    triview estimate --group title+body,image,audio articles.parquet\n  \
     triview estimate --by month scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
@@ -121,11 +122,11 @@ pub(crate) struct MomentsArgs {
     /// The state to write
     #[arg(long, short, value_name = "STATE")]
     pub(crate) output: PathBuf,
-    /// Use the views, classes, loss and feature map of this state, so that the two can be merged
-    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss"])]
+    /// Use the views, groups, classes, loss and feature map of this state, so that the two can be merged
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss", "group"])]
     pub(crate) like: Option<PathBuf>,
     /// Use the feature map that `estimate --save-posterior` wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss", "group"])]
     pub(crate) posterior: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -158,6 +159,9 @@ pub(crate) struct SimulateArgs {
     /// The setting to draw from
     #[arg(long, value_name = "NAME", value_parser = presets())]
     pub(crate) preset: Option<Preset>,
+    /// Number of views, named a, b, c, ... [default: three]
+    #[arg(long, value_name = "V", value_parser = clap::value_parser!(u16).range(3..=64))]
+    pub(crate) views: Option<u16>,
     /// Number of classes [default: the preset's]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) classes: Option<u16>,
@@ -208,7 +212,7 @@ pub(crate) struct InputArgs {
 /// How a table is to be read.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// The three views to use, where a table has more [default: all]
+    /// The views to use, three or more [default: all]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', help_heading = "Reading tables")]
     pub(crate) views: Option<Vec<String>>,
     /// The classes, in the order of list columns or of the answer [default: the first view's]
@@ -251,6 +255,10 @@ pub(crate) enum InputKind {
 /// How the risk is to be estimated.
 #[derive(Debug, Args)]
 pub(crate) struct MethodArgs {
+    /// How to group more than three views into three that are independent given the class, such as a+b,c,d+e
+    /// [default: about equally informative groups]
+    #[arg(long, value_name = "A+B,C,...", help_heading = "Method")]
+    pub(crate) group: Option<String>,
     /// The loss whose mean is the risk [default: log]
     #[arg(long, value_name = "NAME", help_heading = "Method")]
     pub(crate) loss: Option<String>,
@@ -269,6 +277,9 @@ impl MethodArgs {
         let mut params = Params::new().seed(global.seed).level(self.level).features(features);
         if let Some(loss) = &self.loss {
             params = params.loss(loss);
+        }
+        if let Some(groups) = &self.group {
+            params = params.group(groups);
         }
         params.check()
     }

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use triview::amplification::Amplified;
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Fit};
+use triview::grouping::Grouping;
 use triview::interval::Interval;
 
 /// The version of every object printed here.
@@ -26,7 +27,7 @@ pub(crate) struct EstimateObject<'a> {
     loss: &'a str,
     rows: u64,
     views: &'a [String],
-    groups: Vec<[&'a str; 1]>,
+    groups: Vec<Vec<&'a str>>,
     classes: &'a [String],
     class_prior: &'a [f64],
     conditional_risk: ByName<'a, Vec<Vec<f64>>>,
@@ -122,14 +123,17 @@ impl<'a> EstimateObject<'a> {
             loss: &estimate.loss,
             rows: estimate.rows,
             views,
-            groups: views.iter().map(|view| [view.as_str()]).collect(),
+            groups: groups(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
-            conditional_risk: ByName { names: views, values: &estimate.conditional_risk },
+            conditional_risk: ByName { names: &estimate.terms, values: &estimate.conditional_risk },
             matching_gap: finite(estimate.matching_gap),
             intervals: all_bounded.then(|| Intervals {
                 class_prior: &estimate.class_prior_interval,
-                conditional_risk: ByName { names: views, values: &estimate.conditional_risk_interval },
+                conditional_risk: ByName {
+                    names: &estimate.terms,
+                    values: &estimate.conditional_risk_interval,
+                },
                 matching_gap: estimate.matching_gap_interval,
             }),
             fit: &estimate.fit,
@@ -155,10 +159,10 @@ impl EstimateObject<'_> {
 impl<'a> Diagnostics<'a> {
     /// What speaks for and against an answer.
     fn new(estimate: &'a Estimate) -> Self {
-        let (views, conditioning) = (&estimate.views, &estimate.conditioning);
+        let (groups, conditioning) = (&estimate.groups, &estimate.conditioning);
         let independence = &estimate.independence;
         let dependences = independence.dependences.iter().map(|dependence| DependenceObject {
-            views: dependence.views.map(|v| views[v].as_str()),
+            views: dependence.views.map(|v| groups[v].as_str()),
             class: dependence.class.map(|class| estimate.classes[class].as_str()),
             correlation: dependence.correlation,
             p_value: dependence.p_value,
@@ -174,7 +178,7 @@ impl<'a> Diagnostics<'a> {
             },
             conditioning: Conditioning {
                 smallest_singular_value: ByName {
-                    names: views,
+                    names: groups,
                     values: &conditioning.smallest_singular_value,
                 },
                 smallest_prior: conditioning.smallest_prior,
@@ -192,6 +196,7 @@ pub(crate) struct Diagnosis<'a> {
     schema: u32,
     rows: u64,
     views: &'a [String],
+    groups: Vec<Vec<&'a str>>,
     classes: &'a [String],
     #[serde(flatten)]
     diagnostics: Diagnostics<'a>,
@@ -205,11 +210,18 @@ impl<'a> Diagnosis<'a> {
             schema: SCHEMA,
             rows: estimate.rows,
             views: &estimate.views,
+            groups: groups(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             diagnostics: Diagnostics::new(estimate),
             trusted: estimate.trusted(),
         }
     }
+}
+
+/// The names of each group's views.
+pub(crate) fn groups<'a>(views: &'a [String], grouping: &Grouping) -> Vec<Vec<&'a str>> {
+    let name = |view: &usize| views[*view].as_str();
+    grouping.groups.iter().map(|views| views.iter().map(name).collect()).collect()
 }
 
 fn bounded(interval: &Interval) -> bool {

@@ -1,7 +1,7 @@
 //! What labels say of rows as they are drawn: the truth that an estimate is judged by.
 
 use triview::loss::Loss;
-use triview::views::{Batch, VIEWS};
+use triview::views::Batch;
 
 /// Sums over rows and their labels.
 #[derive(Debug, Clone)]
@@ -17,9 +17,9 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// Nothing seen yet, of `k` classes.
-    pub(crate) fn new(k: usize) -> Self {
-        let terms = vec![vec![vec![0.0; k]; k]; VIEWS];
+    /// Nothing seen yet, of so many views and `k` classes.
+    pub(crate) fn new(views: usize, k: usize) -> Self {
+        let terms = vec![vec![vec![0.0; k]; k]; views];
         Self { rows: 0, risk: 0.0, deviations: 0.0, wrong: 0, by_class: vec![0; k], terms }
     }
 
@@ -27,8 +27,9 @@ impl Truth {
     pub(crate) fn update(&mut self, loss: &dyn Loss, batch: &Batch, labels: &[usize]) {
         let (rows, k) = (batch.rows(), batch.k());
         let mut offset = vec![0.0; rows];
-        loss.offset(rows, std::array::from_fn(|view| batch.view(view)), &mut offset);
-        let terms: [Vec<f64>; VIEWS] = std::array::from_fn(|view| {
+        let scores: Vec<&[f64]> = (0..batch.views()).map(|view| batch.view(view)).collect();
+        loss.offset(rows, &scores, &mut offset);
+        let mut of_view = |view: usize| {
             let mut terms = vec![0.0; rows * k];
             loss.terms(rows, batch.view(view), &mut terms);
             for (row, &label) in labels.iter().enumerate() {
@@ -37,10 +38,12 @@ impl Truth {
                 }
             }
             terms
-        });
+        };
+        let terms: Vec<Vec<f64>> = (0..batch.views()).map(&mut of_view).collect();
+        let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
         let mut losses = vec![0.0; rows * k];
         for (class, losses) in losses.chunks_exact_mut(rows.max(1)).enumerate() {
-            loss.losses(rows, &offset, std::array::from_fn(|view| &terms[view][..]), class, losses);
+            loss.losses(rows, &offset, &terms, class, losses);
         }
         for (row, &label) in labels.iter().enumerate() {
             let value = losses[label * rows + row];
@@ -49,7 +52,8 @@ impl Truth {
             let deviation = value - self.risk;
             self.risk += deviation / self.rows as f64;
             self.deviations += deviation * (value - self.risk);
-            let score = |class: usize| (0..VIEWS).map(|view| batch.column(view, class)[row]).sum::<f64>();
+            let score =
+                |class: usize| (0..batch.views()).map(|view| batch.column(view, class)[row]).sum::<f64>();
             let own = score(label);
             self.wrong += u64::from((0..k).any(|class| class != label && score(class) > own));
         }
@@ -101,7 +105,7 @@ mod tests {
         let third = 3f64.ln() / 3.0;
         let view = vec![0.0, third, third, 0.0];
         let batch = Batch::new(2, [view.clone(), view.clone(), view]).expect("finite");
-        let mut truth = Truth::new(2);
+        let mut truth = Truth::new(3, 2);
         truth.update(&LogLoss, &batch, &[1, 1]);
         let losses = [-(0.75f64.ln()), -(0.25f64.ln())];
         let mean = (losses[0] + losses[1]) / 2.0;

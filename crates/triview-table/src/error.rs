@@ -123,9 +123,9 @@ pub enum Error {
         /// The likeliest of them.
         nearest: Option<String>,
     },
-    /// Not three views.
+    /// Fewer than three views.
     #[error(
-        "`{}` has {} view(s): {}; three are needed: choose them with `--views a,b,c` or mend the column names",
+        "`{}` has {} view(s): {}; three or more are needed: name them in `--views a,b,c` or mend the column names",
         path.display(), views.len(), counted(views)
     )]
     ViewCount {

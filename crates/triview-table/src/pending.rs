@@ -4,10 +4,10 @@ use crate::columns::Purpose;
 use crate::error::shortened;
 use crate::hash::key;
 use std::collections::BTreeMap;
-use triview::views::{Batch, VIEWS};
+use triview::views::Batch;
 
-/// How many scores of a view a batch holds at most: batches of 16,384 rows up to 64 classes, fewer beyond.
-const CELLS: usize = 1 << 20;
+/// How many scores a batch holds at most: batches of 16,384 rows up to three views of 64 classes, fewer beyond.
+const CELLS: usize = 3 << 20;
 
 /// The segment of the rows that have no value in the column.
 const MISSING: &str = "(missing)";
@@ -24,7 +24,7 @@ pub(crate) struct Pending {
     k: usize,
     capacity: usize,
     rows: usize,
-    scores: [Vec<f64>; VIEWS],
+    scores: Vec<Vec<f64>>,
     /// Keys of the rows, once a reader has pushed one.
     clusters: Option<Vec<u64>>,
     segments: Option<Vec<u64>>,
@@ -33,10 +33,10 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// An empty batch for `k` classes.
-    pub(crate) fn new(k: usize) -> Self {
-        let capacity = (CELLS / k.max(1)).clamp(16, 16_384);
-        let scores = std::array::from_fn(|_| vec![0.0; k * capacity]);
+    /// An empty batch for so many views and `k` classes.
+    pub(crate) fn new(views: usize, k: usize) -> Self {
+        let capacity = (CELLS / (views * k).max(1)).clamp(16, 16_384);
+        let scores = vec![vec![0.0; k * capacity]; views];
         Self { k, capacity, rows: 0, scores, clusters: None, segments: None, names: BTreeMap::new() }
     }
 

@@ -66,7 +66,7 @@ impl Pipeline {
 
     fn fill(&mut self) -> Result<Option<Batch>, Error> {
         let set = self.set.clone();
-        let mut pending = Pending::new(set.k);
+        let mut pending = Pending::new(set.views, set.k);
         let mut runs = Vec::new();
         while pending.room() > 0 {
             let Some(member) = set.members.get(self.at) else { break };

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
-use triview::views::{Batch, Schema, VIEWS};
+use triview::views::{Batch, Schema};
 
 /// The column of true classes in a table with labels.
 const LABEL: &str = "label";
@@ -28,7 +28,7 @@ type Output = BufWriter<File>;
 /// [`Error::OutputFormat`], [`Error::ViewName`] or [`Error::Write`].
 ///
 /// # Panics
-/// When a batch does not have the schema's classes, or not one label a row: a mistake of the caller's.
+/// When a batch does not have the schema's views and classes, or not one label a row: a mistake of the caller's.
 pub fn write_scores(
     path: &Path,
     schema: &Schema,
@@ -40,6 +40,7 @@ pub fn write_scores(
     }
     let batches = batches.inspect(|(batch, labels)| {
         assert!(batch.rows() == 0 || batch.k() == schema.k(), "a batch of other classes");
+        assert_eq!(batch.views(), schema.views().len(), "a batch of other views");
         assert_eq!(batch.rows(), labels.len(), "one label a row");
     });
     replace(path, |output| {
@@ -128,7 +129,7 @@ fn write_npy(
     schema: &Schema,
     batches: impl Iterator<Item = (Batch, Vec<usize>)>,
 ) -> io::Result<u64> {
-    output.write_all(&npy_header(0, schema.k()))?;
+    output.write_all(&npy_header(0, schema))?;
     let mut rows = 0;
     for (batch, _) in batches {
         for row in 0..batch.rows() {
@@ -140,14 +141,15 @@ fn write_npy(
     }
     // Only now is the number of rows known; the header has room for any.
     output.seek(SeekFrom::Start(0))?;
-    output.write_all(&npy_header(rows, schema.k()))?;
+    output.write_all(&npy_header(rows, schema))?;
     Ok(rows)
 }
 
 /// A header of version 1, which is as long for every number of rows.
-fn npy_header(rows: u64, k: usize) -> Vec<u8> {
+fn npy_header(rows: u64, schema: &Schema) -> Vec<u8> {
     const LENGTH: usize = 118;
-    let entries = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {VIEWS}, {k}), }}");
+    let (views, k) = (schema.views().len(), schema.k());
+    let entries = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {views}, {k}), }}");
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
     header.extend((LENGTH as u16).to_le_bytes());
     header.extend(format!("{entries:<width$}\n", width = LENGTH - 1).bytes());
@@ -157,7 +159,7 @@ fn npy_header(rows: u64, k: usize) -> Vec<u8> {
 /// View and class of each score, in the order of the columns.
 fn cells(schema: &Schema) -> impl Iterator<Item = (usize, usize)> {
     let k = schema.k();
-    (0..VIEWS).flat_map(move |view| (0..k).map(move |class| (view, class)))
+    (0..schema.views().len()).flat_map(move |view| (0..k).map(move |class| (view, class)))
 }
 
 fn arrow_schema(schema: &Schema) -> SchemaRef {

@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use triview::features::{Bins, FeatureMap};
+use triview::grouping::Grouping;
 use triview::moments::{Header, Moments};
 use triview::views::Schema;
 use triview_table::{ReadOptions, silence_caught_panics, state};
@@ -112,6 +113,7 @@ fn damaged_states() {
     let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
     let header = Header {
         schema,
+        grouping: Grouping::single(),
         loss: "log".into(),
         features: FeatureMap::Scores,
         bins: std::array::from_fn(|_| Bins::none(2)),

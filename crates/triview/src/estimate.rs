@@ -1,6 +1,8 @@
 //! The answer, with all that says how far to trust it.
 
 use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
+use crate::error::Result;
+use crate::grouping::Grouping;
 use crate::interval::{Interval, reach};
 use crate::moments::Moments;
 use crate::solution::{Quantities, Solution};
@@ -55,15 +57,23 @@ pub struct Estimate {
     pub rows: u64,
     /// Blocks of rows that the standard errors rest on.
     pub blocks: usize,
-    /// Names of the views.
+    /// Names of the input views.
     pub views: Vec<String>,
+    /// How they are grouped into three.
+    pub grouping: Grouping,
+    /// Names of the three groups.
+    pub groups: Vec<String>,
     /// Names of the classes.
     pub classes: Vec<String>,
     /// Probability of each class.
     pub class_prior: Vec<f64>,
     /// The interval of each.
     pub class_prior_interval: Vec<Interval>,
-    /// For each view, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2).
+    /// What the conditional risk is given for: the views, or the groups where the loss is a product over views.
+    pub terms: Vec<String>,
+    /// The group of each of them.
+    pub term_groups: Vec<usize>,
+    /// For each of them, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2).
     pub conditional_risk: Vec<Vec<Vec<f64>>>,
     /// The interval of each.
     pub conditional_risk_interval: Vec<Vec<Vec<Interval>>>,
@@ -87,9 +97,9 @@ impl Estimate {
         self.alarms.is_empty()
     }
 
-    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Self {
+    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Result<Self> {
         let header = moments.header();
-        let (k, views) = (header.schema.k(), header.schema.views().len());
+        let (k, terms) = (header.schema.k(), solution.risk.conditional.len());
         let deviations = &solution.deviations;
         let root = (moments.rows() as f64).sqrt();
         let clarity =
@@ -111,7 +121,7 @@ impl Estimate {
         let gap_error = deviations.standard_error(Quantities::gap);
         let conditioning = Conditioning::new(moments, solution);
         let (status, alarms) = alarms(moments, solution, &tested, &conditioning, gap_error);
-        Self {
+        Ok(Self {
             risk: solution.risk.value,
             standard_error: solution.standard_error(),
             interval: interval(solution.risk.value, &Quantities::risk),
@@ -120,13 +130,17 @@ impl Estimate {
             rows: moments.rows(),
             blocks: deviations.count(),
             views: header.schema.views().to_vec(),
+            grouping: header.grouping.clone(),
+            groups: header.group_names().to_vec(),
             classes: header.schema.classes().to_vec(),
             class_prior: prior.clone(),
             class_prior_interval: (0..k)
                 .map(|j| interval(prior[j], &|row| Quantities::prior(row, j)).within(0.0, 1.0))
                 .collect(),
-            conditional_risk: matrices(views, k, conditional),
-            conditional_risk_interval: matrices(views, k, of_conditional),
+            terms: header.term_names()?,
+            term_groups: moments.layout().terms.clone(),
+            conditional_risk: matrices(terms, k, conditional),
+            conditional_risk_interval: matrices(terms, k, of_conditional),
             matching_gap: solution.gap,
             matching_gap_interval: gap,
             fit: Fit {
@@ -141,11 +155,11 @@ impl Estimate {
             conditioning,
             independence: tested.independence,
             alarms,
-        }
+        })
     }
 }
 
-/// One `k x k` matrix a view.
-fn matrices<T>(views: usize, k: usize, cell: impl Fn(usize, usize, usize) -> T) -> Vec<Vec<Vec<T>>> {
-    (0..views).map(|v| (0..k).map(|i| (0..k).map(|j| cell(v, i, j)).collect()).collect()).collect()
+/// One `k x k` matrix a term.
+fn matrices<T>(terms: usize, k: usize, cell: impl Fn(usize, usize, usize) -> T) -> Vec<Vec<Vec<T>>> {
+    (0..terms).map(|v| (0..k).map(|i| (0..k).map(|j| cell(v, i, j)).collect()).collect()).collect()
 }

@@ -3,8 +3,8 @@
 use crate::diagnostics;
 use crate::error::{Error, Result};
 pub use crate::estimate::{Estimate, Fit, Status};
-use crate::features::{Bins, FeatureMap};
-use crate::fitting;
+use crate::features::FeatureMap;
+use crate::fitting::{self, Look};
 use crate::loss;
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
 use crate::sample::sample;
@@ -73,6 +73,7 @@ pub struct Params {
     features: Features,
     level: f64,
     seed: u64,
+    group: Option<String>,
 }
 
 impl Default for Params {
@@ -84,7 +85,7 @@ impl Default for Params {
 impl Params {
     /// The log loss, the best feature map, intervals at 0.95, a fixed seed.
     pub fn new() -> Self {
-        Self { loss: "log".into(), features: Features::Auto, level: 0.95, seed: 0 }
+        Self { loss: "log".into(), features: Features::Auto, level: 0.95, seed: 0, group: None }
     }
 
     /// The loss, by its name.
@@ -98,6 +99,14 @@ impl Params {
     #[must_use]
     pub fn features(mut self, features: Features) -> Self {
         self.features = features;
+        self
+    }
+
+    /// How to group the views into three, such as `a+b,c,d+e` (see [`Groups::parse`](crate::groups::Groups::parse)).
+    /// Otherwise more than three are grouped by what the rows say of them.
+    #[must_use]
+    pub fn group(mut self, groups: &str) -> Self {
+        self.group = Some(groups.into());
         self
     }
 
@@ -128,7 +137,8 @@ impl Params {
                 expected: "a number between 0 and 1, such as 0.95, is needed",
             });
         }
-        Ok(Estimator { loss, features: self.features, level: self.level, seed: self.seed })
+        let Self { features, level, seed, group, .. } = self;
+        Ok(Estimator { loss, features, level, seed, group })
     }
 }
 
@@ -139,6 +149,7 @@ pub struct Estimator {
     features: Features,
     level: f64,
     seed: u64,
+    group: Option<String>,
 }
 
 impl Estimator {
@@ -147,11 +158,11 @@ impl Estimator {
         self.seed
     }
 
-    /// Looks at a sample of the rows, and chooses and fits the feature map.
+    /// Looks at a sample of the rows, groups the views, and chooses and fits the feature map.
     ///
     /// # Errors
     /// Those of the source, and whatever keeps these rows from being answered: too few of them, too many
-    /// classes, a view that is constant, of low rank, or a copy of another.
+    /// classes, groups that are not of these views, a view that is constant, of low rank, or a copy of another.
     pub fn look<S: Source>(&self, source: &S) -> Result<Header, S::Error> {
         let schema = source.schema().clone();
         let k = schema.k();
@@ -160,9 +171,8 @@ impl Estimator {
         }
         let (rows, seen) = sample(source)?;
         enough_rows(seen, k)?;
-        let features = fitting::choose(&schema, self.loss, &rows, self.features, self.seed)?;
-        let bins = std::array::from_fn(|v| Bins::fit(rows.rows(), rows.view(v)));
-        Ok(Header { schema, loss: self.loss.into(), features, bins })
+        let look = Look::new(schema, self.loss, rows, self.group.as_deref(), self.seed)?;
+        Ok(look.header(self.features)?)
     }
 
     /// Sums the moments of all rows.
@@ -204,7 +214,7 @@ impl Estimator {
         enough_rows(moments.rows(), moments.header().schema.k())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
-        Ok(Estimate::new(moments, &solution, tested, self.level))
+        Estimate::new(moments, &solution, tested, self.level)
     }
 
     /// Looks, sums and solves: the risk of the rows of a source, which is read twice.

@@ -1,10 +1,12 @@
-//! Choosing and fitting a feature map on a first look at the data.
+//! A first look at the data: grouping the views, choosing and fitting a feature map.
 
 use crate::error::{Error, Result};
 use crate::estimator::Features;
 use crate::features::posterior::discriminant;
 use crate::features::sieve::Sieve;
 use crate::features::{Basis, Bins, Evaluated, FeatureMap, Posterior, Softmax, Way};
+use crate::grouping::Grouping;
+use crate::groups::Groups;
 use crate::moments::{Accumulator, Header, Moments, kernel, others};
 use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
@@ -41,39 +43,85 @@ impl Candidate {
     }
 }
 
-/// The feature map that was asked for, or, for [`Features::Auto`], the one with the smallest standard error.
-pub(crate) fn choose(
-    schema: &Schema,
-    loss: &str,
-    rows: &Batch,
-    features: Features,
+/// A first look at the data: some of its rows, views grouped.
+pub(crate) struct Look<'a> {
+    schema: Schema,
+    loss: &'a str,
+    grouping: Grouping,
+    rows: Batch,
+    /// The same rows, one view a group.
+    grouped: Batch,
     seed: u64,
-) -> Result<FeatureMap> {
-    check_views(schema, rows)?;
-    let softmax =
-        || FeatureMap::Softmax { views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))) };
-    let solved = |map: FeatureMap| {
-        let bins = std::array::from_fn(|_| Bins::none(schema.k()));
-        let header = Header { schema: schema.clone(), loss: loss.into(), features: map.clone(), bins };
-        let mut sums = Accumulator::new(header)?;
-        sums.update(rows);
-        let moments = sums.finish()?;
-        Ok(Candidate { solution: solve(&moments, seed)?, map, moments })
-    };
-    match features {
-        Features::Scores => return Ok(FeatureMap::Scores),
-        Features::Softmax => return Ok(softmax()),
-        _ => {}
+}
+
+impl<'a> Look<'a> {
+    /// Looks at these rows, and groups the views as asked, or by what the rows say.
+    pub(crate) fn new(
+        schema: Schema,
+        loss: &'a str,
+        rows: Batch,
+        groups: Option<&str>,
+        seed: u64,
+    ) -> Result<Self> {
+        check_views(&schema, &rows)?;
+        let grouping = match groups {
+            Some(text) => Grouping::by_hand(Groups::parse(text, schema.views())?),
+            None => Grouping::choose(&rows)?,
+        };
+        let grouped = rows.grouped(&grouping.groups);
+        Ok(Self { schema, loss, grouping, rows, grouped, seed })
     }
-    let first = better(solved(FeatureMap::Scores), solved(softmax()))?;
-    match features {
-        Features::Regression => regression(rows, &first),
-        Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
-        _ => {
-            let second = sieve(rows, &first).and_then(solved);
-            Ok(better(second, Ok(first))?.settled())
+
+    /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
+    /// [`Features::Auto`], the one with the smallest standard error.
+    pub(crate) fn header(&self, features: Features) -> Result<Header> {
+        let map = self.choose(features)?;
+        let grouped = &self.grouped;
+        Ok(self.header_with(map, std::array::from_fn(|v| Bins::fit(grouped.rows(), grouped.view(v)))))
+    }
+
+    fn header_with(&self, features: FeatureMap, bins: [Bins; VIEWS]) -> Header {
+        Header {
+            schema: self.schema.clone(),
+            grouping: self.grouping.clone(),
+            loss: self.loss.into(),
+            features,
+            bins,
         }
     }
+
+    fn choose(&self, features: Features) -> Result<FeatureMap> {
+        let rows = &self.grouped;
+        match features {
+            Features::Scores => return Ok(FeatureMap::Scores),
+            Features::Softmax => return Ok(softmax(rows)),
+            _ => {}
+        }
+        let first = better(self.solved(FeatureMap::Scores), self.solved(softmax(rows)))?;
+        let solved = |map| self.solved(map);
+        match features {
+            Features::Regression => regression(rows, &first),
+            Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
+            _ => {
+                let second = sieve(rows, &first).and_then(solved);
+                Ok(better(second, Ok(first))?.settled())
+            }
+        }
+    }
+
+    /// What these rows say under a feature map.
+    fn solved(&self, map: FeatureMap) -> Result<Candidate> {
+        let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
+        let mut sums = Accumulator::new(self.header_with(map.clone(), bins))?;
+        sums.update(&self.rows);
+        let moments = sums.finish()?;
+        Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })
+    }
+}
+
+/// A softmax of each group's standardised scores.
+fn softmax(rows: &Batch) -> FeatureMap {
+    FeatureMap::Softmax { views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))) }
 }
 
 /// The candidate with the smaller standard error, or the one that there is.

@@ -4,9 +4,8 @@ use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::matching::{Matching, assign};
-use crate::moments::{Family, Layout};
+use crate::moments::{Family, Layout, Part};
 use crate::surrogate::{Kind, Surrogates};
-use crate::views::VIEWS;
 use faer::Mat;
 
 /// The risk and what it was made of.
@@ -14,8 +13,8 @@ use faer::Mat;
 pub(crate) struct Risk {
     /// The risk itself.
     pub(crate) value: f64,
-    /// `M_v` (eq. 2).
-    pub(crate) conditional: [Mat<f64>; VIEWS],
+    /// `M_v` (eq. 2), for each term.
+    pub(crate) conditional: Vec<Mat<f64>>,
 }
 
 impl Risk {
@@ -23,7 +22,7 @@ impl Risk {
     pub(crate) fn new(
         loss: &dyn Loss,
         prior: &[f64],
-        conditional: [Mat<f64>; VIEWS],
+        conditional: Vec<Mat<f64>>,
         layout: &Layout,
         sums: &[f64],
     ) -> Self {
@@ -59,8 +58,9 @@ pub(crate) fn linear_risk(
     sums: &[f64],
 ) -> Result<Risk> {
     let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
-    let conditional =
-        std::array::from_fn(|v| surrogates.class_means(v, &mixture.prior, &family.cross[v], sums));
+    let of_term =
+        |(cross, &own): (&[Part; 2], &usize)| surrogates.class_means(own, &mixture.prior, cross, sums);
+    let conditional = family.cross.iter().zip(&layout.terms).map(of_term).collect();
     Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
 }
 

@@ -1,16 +1,21 @@
 //! A first look at the data: an even sample of its rows.
 
 use crate::error::Result;
-use crate::views::{Batch, Source, VIEWS};
+use crate::views::{Batch, Source};
 
 /// The most rows that are looked at; feature maps have far fewer parameters.
 const MOST_ROWS: usize = 32_768;
+/// The most scores that are looked at: 128 megabytes, all the rows of eight views of 64 classes.
+const MOST_SCORES: usize = 1 << 24;
 
 /// Rows chosen by a hash of their position: each row has the same chance, in whatever order they lie, the
 /// choice is the same in every reading, and memory does not grow with their number.
 #[derive(Debug)]
 struct Sampler {
+    views: usize,
     k: usize,
+    /// The most rows to keep.
+    most: usize,
     /// A row is kept when the lowest `level` bits of its hash are zero.
     level: u32,
     position: u64,
@@ -30,9 +35,10 @@ impl Sampler {
             if !self.keeps(hash) {
                 continue;
             }
-            let scores = (0..VIEWS * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
+            let scores =
+                (0..self.views * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
             self.kept.push((hash, batch.clusters().map(|clusters| clusters[row]), scores));
-            while self.kept.len() > MOST_ROWS {
+            while self.kept.len() > self.most {
                 self.level += 1;
                 let level = self.level;
                 self.kept.retain(|(hash, _, _)| hash.trailing_zeros() >= level);
@@ -42,10 +48,11 @@ impl Sampler {
 
     fn finish(self) -> Batch {
         let rows = self.kept.len();
-        let scores = std::array::from_fn(|v| {
+        let of_view = |v: usize| {
             let cells = |class| self.kept.iter().map(move |(_, _, scores)| scores[v * self.k + class]);
             (0..self.k).flat_map(cells).collect()
-        });
+        };
+        let scores = (0..self.views).map(of_view).collect();
         let clusters: Option<Vec<u64>> = self.kept.iter().map(|(_, cluster, _)| *cluster).collect();
         let batch = Batch::from_finite(rows, scores);
         match clusters {
@@ -65,7 +72,10 @@ pub(crate) fn hash(position: u64) -> u64 {
 
 /// Reads a source once; returns the sample and the number of rows there were.
 pub(crate) fn sample<S: Source>(source: &S) -> Result<(Batch, u64), S::Error> {
-    let mut sampler = Sampler { k: source.schema().k(), level: 0, position: 0, kept: Vec::new() };
+    let schema = source.schema();
+    let (views, k) = (schema.views().len(), schema.k());
+    let most = MOST_ROWS.min(MOST_SCORES / (views * k));
+    let mut sampler = Sampler { views, k, most, level: 0, position: 0, kept: Vec::new() };
     for batch in source.batches()? {
         sampler.update(&batch?);
     }

@@ -51,7 +51,7 @@ impl Preset {
             Preset::Six => (6, 1.2),
             Preset::Ten => (10, 1.8),
         };
-        Setting { classes, separation, model_noise: 0.5, prior: None, shared: 0.0 }
+        Setting { views: VIEWS, classes, separation, model_noise: 0.5, prior: None, shared: 0.0 }
     }
 }
 
@@ -76,6 +76,8 @@ impl FromStr for Preset {
 /// What to simulate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
+    /// Number of views, three or more.
+    pub views: usize,
     /// Number of classes, `k`.
     pub classes: usize,
     /// `s`: class means are drawn from `N(0, s^2 / 2)` in each of `k` dimensions.
@@ -94,15 +96,16 @@ pub struct Population {
     schema: Schema,
     prior: Vec<f64>,
     shared: f64,
-    means: [Vec<Vec<f64>>; VIEWS],
-    model: [Vec<Vec<f64>>; VIEWS],
+    /// By view, class and dimension.
+    means: Vec<Vec<Vec<f64>>>,
+    model: Vec<Vec<Vec<f64>>>,
 }
 
 impl Population {
     /// Draws the class means.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for fewer than two classes, a separation or noise that is not a
+    /// [`Error::ViewCount`], [`Error::TooManyViews`], and [`Error::InvalidParameter`] for fewer than two classes, a separation or noise that is not a
     /// non-negative number, or a prior that is not one probability a class.
     pub fn draw(setting: &Setting, seed: u64) -> Result<Self> {
         let k = setting.classes;
@@ -136,19 +139,17 @@ impl Population {
         let mut rng = Pcg64::seed_from_u64(seed);
         let spread = setting.separation / 2f64.sqrt();
         let mut normal = |scale: f64| scale * Distribution::<f64>::sample(&StandardNormal, &mut rng);
-        let means = std::array::from_fn(|_| {
-            (0..k).map(|_| (0..k).map(|_| normal(spread)).collect::<Vec<f64>>()).collect::<Vec<_>>()
-        });
-        let model = std::array::from_fn(|v: usize| {
-            let of_view: &Vec<Vec<f64>> = &means[v];
-            of_view
-                .iter()
-                .map(|mean| mean.iter().map(|x| x + normal(spread * setting.model_noise)).collect())
-                .collect()
-        });
-        let names = |n: usize, from: usize| (from..from + n).map(|i| i.to_string()).collect::<Vec<_>>();
-        let views = ["a", "b", "c"].map(String::from).to_vec();
-        Ok(Self { schema: Schema::new(views, names(k, 0))?, prior, shared: setting.shared, means, model })
+        let mut of_view =
+            || -> Vec<Vec<f64>> { (0..k).map(|_| (0..k).map(|_| normal(spread)).collect()).collect() };
+        let means: Vec<Vec<Vec<f64>>> = (0..setting.views).map(|_| of_view()).collect();
+        let mut as_modelled = |of_view: &Vec<Vec<f64>>| -> Vec<Vec<f64>> {
+            let off = spread * setting.model_noise;
+            of_view.iter().map(|mean| mean.iter().map(|x| x + normal(off)).collect()).collect()
+        };
+        let model = means.iter().map(&mut as_modelled).collect();
+        let classes = (0..k).map(|class| class.to_string()).collect();
+        let schema = Schema::new((0..setting.views).map(view_name).collect(), classes)?;
+        Ok(Self { schema, prior, shared: setting.shared, means, model })
     }
 
     /// Names of the views and classes.
@@ -165,11 +166,11 @@ impl Population {
     pub fn rows(&self, rows: usize, rng: &mut Pcg64) -> (Batch, Vec<usize>) {
         let k = self.prior.len();
         let labels: Vec<usize> = (0..rows).map(|_| draw_class(&self.prior, rng)).collect();
-        let mut scores: [Vec<f64>; VIEWS] = std::array::from_fn(|_| vec![0.0; k * rows]);
+        let mut scores = vec![vec![0.0; k * rows]; self.means.len()];
         let mut noise = vec![0.0; k];
         for (row, &label) in labels.iter().enumerate() {
             let shares = self.shared > 0.0 && rng.random::<f64>() < self.shared;
-            for v in 0..VIEWS {
+            for v in 0..self.means.len() {
                 if !(shares && v == 1) {
                     noise.iter_mut().for_each(|noise| *noise = laplace(rng));
                 }
@@ -181,6 +182,15 @@ impl Population {
             }
         }
         (Batch::from_finite(rows, scores), labels)
+    }
+}
+
+/// `a` to `z`, then `a2` and so on.
+fn view_name(view: usize) -> String {
+    let letter = char::from(b'a' + (view % 26) as u8);
+    match view / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{}", round + 1),
     }
 }
 

@@ -70,7 +70,7 @@ pub(crate) struct Rival {
 }
 
 /// The quantities that intervals are given for, as one row of numbers: the risk, the lead of the best naming, the
-/// prior, and view by view, row by row, the joint means `pi_j M_v[i, j]`.
+/// prior, and term by term, row by row, the joint means `pi_j M_v[i, j]`.
 pub(crate) struct Quantities;
 
 impl Quantities {
@@ -98,8 +98,8 @@ impl Quantities {
         row[2 + j]
     }
 
-    pub(crate) fn joint(row: &[f64], k: usize, v: usize, i: usize, j: usize) -> f64 {
-        row[2 + k + (v * k + i) * k + j]
+    pub(crate) fn joint(row: &[f64], k: usize, term: usize, i: usize, j: usize) -> f64 {
+        row[2 + k + (term * k + i) * k + j]
     }
 }
 
@@ -204,7 +204,7 @@ impl<'a> Problem<'a> {
 pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = loss::by_name(&header.loss)?;
-    let whitening = Whitening::fit(&header.schema, layout, &sums)?;
+    let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
     let problem = Problem::new(moments, &whitening)?;
     let Fitted { start, best: squares, other } = fit(&problem, &sums, seed)?;
     let (named, _) = identify(loss, &whitening, &squares.mixture, layout, &sums)?;
@@ -243,9 +243,10 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let k = header.schema.k();
     let prior: Vec<f64> = (0..k).map(|j| mean(&|a| a.mixture.prior[j])).collect();
     // Joint means E[f_v 1(y = j)] are averaged, so that the risk is the mean of the risks.
-    let conditional = std::array::from_fn(|v| {
-        Mat::from_fn(k, k, |i, j| mean(&|a| a.mixture.prior[j] * a.risk.conditional[v][(i, j)]) / prior[j])
-    });
+    let of_term = |t: usize| {
+        Mat::from_fn(k, k, |i, j| mean(&|a| a.mixture.prior[j] * a.risk.conditional[t][(i, j)]) / prior[j])
+    };
+    let conditional = (0..layout.terms.len()).map(of_term).collect();
     let deviations: Vec<(&Deviations, f64)> =
         used.iter().map(|(a, weight)| (&a.deviations, *weight)).collect();
     Ok(Solution {
@@ -316,7 +317,7 @@ fn blend(errors: &[f64]) -> Vec<f64> {
 pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = loss::by_name(&header.loss)?;
-    let whitening = Whitening::fit(&header.schema, layout, &sums)?;
+    let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
     let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.schema.k(), seed)?
     else {
         return Ok(None);

@@ -88,8 +88,8 @@ impl Surrogates {
         [a / (a + b), b / (a + b)]
     }
 
-    /// `E[g_v W_-v^T] diag(1 / pi)`, the class means of some function `g_v` of view `v`, from the sums of `g_v (x) u_a`
-    /// for the two other views `a`. Of the loss terms they are the conditional risk (eq. 2).
+    /// `E[g_v W_-v^T] diag(1 / pi)`, the class means of some function `g_v` of group `v`, from the sums of `g_v (x) u_a`
+    /// for the two other groups `a`. Of the loss terms they are the conditional risk (eq. 2).
     pub(crate) fn class_means(&self, v: usize, prior: &[f64], cross: &[Part; 2], sums: &[f64]) -> Mat<f64> {
         let rows = cross[0].shape[0];
         let mut product = Mat::zeros(rows, prior.len());
@@ -101,10 +101,10 @@ impl Surrogates {
         product
     }
 
-    /// The conditional risk by the pair surrogate, for each view.
-    pub(crate) fn pair_risk(&self, prior: &[f64], layout: &Layout, sums: &[f64]) -> [Mat<f64>; VIEWS] {
+    /// The conditional risk by the pair surrogate, for each term.
+    pub(crate) fn pair_risk(&self, prior: &[f64], layout: &Layout, sums: &[f64]) -> Vec<Mat<f64>> {
         let k = prior.len();
-        std::array::from_fn(|v| {
+        let calibrations: [_; VIEWS] = std::array::from_fn(|v| {
             let features = &layout.pair_features[v];
             let posterior = from_rows(features.of(sums), k, features.shape[1]);
             let mut calibration = posterior * self.maps[v].transpose();
@@ -114,12 +114,16 @@ impl Surrogates {
                     calibration[(i, j)] /= sum;
                 }
             }
-            let terms = from_rows(layout.pair_terms[v].of(sums), k, k);
-            let solved = calibration.partial_piv_lu().solve(&terms) * faer::Scale(1.0 / self.rows);
+            calibration.partial_piv_lu()
+        });
+        let of_term = |(part, &own): (&Part, &usize)| {
+            let terms = from_rows(part.of(sums), k, k);
+            let solved = calibrations[own].solve(&terms) * faer::Scale(1.0 / self.rows);
             let mut product = solved.transpose().to_owned();
             divide_columns(&mut product, prior);
             product
-        })
+        };
+        layout.pair_terms.iter().zip(&layout.terms).map(of_term).collect()
     }
 }
 

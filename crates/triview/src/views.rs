@@ -1,10 +1,15 @@
 //! What each view says of each class: names, batches of scores, and where batches come from.
 
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 use serde::{Deserialize, Serialize};
 
-/// The method needs three views that are independent given the class.
+/// The method rests on three views that are independent given the class; where a table has more, they are grouped
+/// into three (see [`Groups`]).
 pub const VIEWS: usize = 3;
+
+/// The most input views; every pair of them is looked at when they are grouped.
+pub const MOST_VIEWS: usize = 64;
 
 /// What the columns of a score table mean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +35,16 @@ impl TryFrom<Names> for Schema {
 }
 
 impl Schema {
-    /// Checks the names: three different views, two or more different classes.
+    /// Checks the names: three or more different views, two or more different classes.
     ///
     /// # Errors
-    /// [`Error::ViewCount`], [`Error::ClassCount`] or [`Error::DuplicateName`].
+    /// [`Error::ViewCount`], [`Error::TooManyViews`], [`Error::ClassCount`] or [`Error::DuplicateName`].
     pub fn new(views: Vec<String>, classes: Vec<String>) -> Result<Self> {
-        if views.len() != VIEWS {
+        if views.len() < VIEWS {
             return Err(Error::ViewCount { views });
+        }
+        if views.len() > MOST_VIEWS {
+            return Err(Error::TooManyViews { views: views.len(), most: MOST_VIEWS });
         }
         if classes.len() < 2 {
             return Err(Error::ClassCount { classes });
@@ -51,7 +59,7 @@ impl Schema {
         Ok(Self { views, classes })
     }
 
-    /// Names of the three views.
+    /// Names of the input views.
     pub fn views(&self) -> &[String] {
         &self.views
     }
@@ -74,7 +82,7 @@ impl Schema {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     rows: usize,
-    scores: [Vec<f64>; VIEWS],
+    scores: Vec<Vec<f64>>,
     clusters: Option<Vec<u64>>,
     segments: Option<Vec<u64>>,
 }
@@ -87,8 +95,11 @@ impl Batch {
     /// NaN or infinite.
     ///
     /// # Panics
-    /// When the three views differ in length or are no multiple of `rows`: a mistake of the caller's.
-    pub fn new(rows: usize, scores: [Vec<f64>; VIEWS]) -> Result<Self> {
+    /// When there are fewer than three views, or they differ in length or are no multiple of `rows`: a mistake of the
+    /// caller's.
+    pub fn new(rows: usize, scores: impl Into<Vec<Vec<f64>>>) -> Result<Self> {
+        let scores = scores.into();
+        assert!(scores.len() >= VIEWS, "a batch of {} views", scores.len());
         for (view, scores) in scores.iter().enumerate() {
             assert!(rows == 0 || scores.len().is_multiple_of(rows), "view {view}: ragged batch");
             if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
@@ -100,7 +111,7 @@ impl Batch {
     }
 
     /// A batch of scores that were computed here and are finite by construction.
-    pub(crate) fn from_finite(rows: usize, scores: [Vec<f64>; VIEWS]) -> Self {
+    pub(crate) fn from_finite(rows: usize, scores: Vec<Vec<f64>>) -> Self {
         Self { rows, scores, clusters: None, segments: None }
     }
 
@@ -133,7 +144,7 @@ impl Batch {
         let keys = |keys: &Option<Vec<u64>>| {
             keys.as_ref().map(|keys| rows.iter().map(|&row| keys[row]).collect::<Vec<_>>())
         };
-        let scores = std::array::from_fn(|view| {
+        let scores = (0..self.views()).map(|view| {
             let mut scores = Vec::with_capacity(self.k() * rows.len());
             for class in 0..self.k() {
                 let column = self.column(view, class);
@@ -141,12 +152,41 @@ impl Batch {
             }
             scores
         });
-        Self { rows: rows.len(), scores, clusters: keys(&self.clusters), segments: keys(&self.segments) }
+        Self {
+            rows: rows.len(),
+            scores: scores.collect(),
+            clusters: keys(&self.clusters),
+            segments: keys(&self.segments),
+        }
+    }
+
+    /// The same rows with one view a group, whose scores are the sums of its members'.
+    pub(crate) fn grouped(&self, groups: &Groups) -> Self {
+        Self {
+            rows: self.rows,
+            scores: groups.iter().map(|views| self.sum(views)).collect(),
+            clusters: self.clusters.clone(),
+            segments: self.segments.clone(),
+        }
+    }
+
+    /// The sums of the scores of some views, class by class.
+    pub(crate) fn sum(&self, views: &[usize]) -> Vec<f64> {
+        let mut sum = self.scores[views[0]].clone();
+        for &view in &views[1..] {
+            sum.iter_mut().zip(&self.scores[view]).for_each(|(sum, score)| *sum += score);
+        }
+        sum
     }
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// The number of input views.
+    pub fn views(&self) -> usize {
+        self.scores.len()
     }
 
     /// The number of classes (0 in a batch without rows).

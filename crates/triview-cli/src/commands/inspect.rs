@@ -22,6 +22,7 @@ struct Contents<'a> {
     loss: &'a str,
     features: &'static str,
     views: &'a [String],
+    groups: Vec<Vec<&'a str>>,
     classes: &'a [String],
     bytes: u64,
 }
@@ -50,6 +51,7 @@ impl<'a> Contents<'a> {
             loss: &header.loss,
             features: header.features.name(),
             views: header.schema.views(),
+            groups: json::groups(header.schema.views(), &header.grouping),
             classes: header.schema.classes(),
             bytes,
         }
@@ -64,8 +66,12 @@ impl<'a> Contents<'a> {
         if let (Some(rows), Some(blocks)) = (self.rows, self.blocks) {
             lines.push(("rows", format!("{} in {blocks} blocks", HumanCount(rows))));
         }
+        lines.push(("views", names(self.views, WIDTH - 12)));
+        if self.views.len() > self.groups.len() {
+            let groups: Vec<String> = self.groups.iter().map(|views| views.join("+")).collect();
+            lines.push(("groups", names(&groups, WIDTH - 12)));
+        }
         lines.extend([
-            ("views", names(self.views, WIDTH - 12)),
             ("classes", format!("{}: {}", self.classes.len(), names(self.classes, WIDTH - 20))),
             ("loss", name(self.loss, WIDTH - 12)),
             ("features", self.features.to_owned()),

@@ -4,6 +4,7 @@ mod bad_input;
 mod demo;
 mod diagnose;
 mod estimate;
+mod groups;
 mod segments;
 mod simulate;
 mod states;

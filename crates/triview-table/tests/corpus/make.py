@@ -95,8 +95,10 @@ def state():
     basis = {"whitened": {"whitening": [0.1, 1.0, -1.0], "ridges": [0.2, 1.0], "rank": 1}}
     view = {"basis": basis, "weights": [0.0, 1.0, 0.5, 0.0, -1.0, -0.5]}
     posterior = {"kind": "posterior", "way": "sieve", "prior": [0.5, 0.5], "views": [view] * 3, "blend": [0.25] * 4}
-    header = {"schema": schema, "loss": "log", "features": posterior, "bins": [{"edges": [[-0.5, 0.5], []]}] * 3}
-    envelope = {"triview": "moment state", "version": 2, "header": header}
+    grouping = {"groups": [[0], [1], [2]], "chosen": "automatic"}
+    header = {"schema": schema, "grouping": grouping, "loss": "log", "features": posterior}
+    header |= {"bins": [{"edges": [[-0.5, 0.5], []]}] * 3}
+    envelope = {"triview": "moment state", "version": 3, "header": header}
     entries, at = {"__metadata__": {"triview": json.dumps(envelope)}}, 0
     for name, shape in shapes.items():
         size = 8 * blocks * int(np.prod(shape))

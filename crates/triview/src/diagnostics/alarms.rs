@@ -51,7 +51,7 @@ pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm>
             );
         }
     }
-    for message in weak_views(schema.views(), schema.k(), &solution.agreement) {
+    for message in weak_views(&moments.header().group_names(), schema.k(), &solution.agreement) {
         raise(message, "give more rows, stronger views, or merge classes that a view cannot tell apart");
     }
     if solution.deviations.count() < 2 {

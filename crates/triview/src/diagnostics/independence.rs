@@ -100,7 +100,7 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
         Ok(Tested { independence: Independence::untestable(freedom, reason), by_bins: None })
     };
     if let Some(v) = (0..VIEWS).find(|&v| whitened.dims[v] < k) {
-        let (view, values) = (&schema.views()[v], whitened.dims[v]);
+        let (view, values) = (&moments.header().group_names()[v], whitened.dims[v]);
         let reason =
             format!("view `{view}` takes too few values: {values} can be told apart, {k} classes need {k}");
         return untestable(0, reason);

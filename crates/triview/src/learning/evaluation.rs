@@ -1,6 +1,6 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
-use crate::views::{Batch, VIEWS};
+use crate::views::Batch;
 
 /// A mean over rows, and how far it may be from the population's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -71,7 +71,7 @@ fn by_row(batch: &Batch, labels: &[impl Copy + Into<usize>], loss: impl Fn(&[f64
 /// The scores of a row, summed over the views.
 fn sum_views(batch: &Batch, row: usize, scores: &mut [f64]) {
     for (class, score) in scores.iter_mut().enumerate() {
-        *score = (0..VIEWS).map(|view| batch.column(view, class)[row]).sum();
+        *score = (0..batch.views()).map(|view| batch.column(view, class)[row]).sum();
     }
 }
 

@@ -2,7 +2,6 @@
 
 use super::Loss;
 use crate::vectorised;
-use crate::views::VIEWS;
 
 /// `L(x, y) = log sum_i exp(sum_v s_v(i)) - sum_v s_v(y)`: scores are additive log potentials.
 #[derive(Debug, Clone, Copy)]
@@ -17,9 +16,11 @@ impl Loss for LogLoss {
         terms.copy_from_slice(scores);
     }
 
-    fn offset(&self, rows: usize, scores: [&[f64]; VIEWS], offset: &mut [f64]) {
-        let [first, second, third] = scores;
-        let mut total: Vec<f64> = first.iter().zip(second).zip(third).map(|((a, b), c)| a + b + c).collect();
+    fn offset(&self, rows: usize, scores: &[&[f64]], offset: &mut [f64]) {
+        let mut total = scores[0].to_vec();
+        for scores in &scores[1..] {
+            total.iter_mut().zip(*scores).for_each(|(total, score)| *total += score);
+        }
         let k = total.len().checked_div(rows).unwrap_or(0);
         vectorised::softmax_columns(&mut total, rows, k, Some(offset));
     }

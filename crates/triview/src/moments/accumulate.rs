@@ -2,7 +2,7 @@
 
 use super::kernel;
 use super::layout::{Family, Layout, others};
-use super::state::{Header, Moments};
+use super::state::{Header, Moments, Term};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
 use crate::loss::{self, Loss};
@@ -22,11 +22,17 @@ pub(crate) fn block_count(k: usize) -> usize {
     if k <= 16 { 64 } else { 32 }
 }
 
-/// Sums moments over batches.
-pub struct Accumulator {
+/// What is summed: everything about a state but its sums.
+struct Plan {
     header: Header,
     loss: &'static dyn Loss,
+    terms: Vec<Term>,
     layout: Layout,
+}
+
+/// Sums moments over batches.
+pub struct Accumulator {
+    plan: Plan,
     blocks: Vec<Vec<f64>>,
     position: u64,
 }
@@ -43,19 +49,21 @@ impl Accumulator {
         }
         let layout = header.layout()?;
         let blocks = vec![vec![0.0; layout.len]; block_count(k)];
-        Ok(Self { loss: loss::by_name(&header.loss)?, layout, blocks, position: 0, header })
+        let (loss, terms) = (loss::by_name(&header.loss)?, header.terms()?);
+        Ok(Self { plan: Plan { header, loss, terms, layout }, blocks, position: 0 })
     }
 
     /// Adds the rows of a batch. Which block a row goes to depends on its position (or its group) alone, and
     /// each block is summed by one thread in order: any number of threads gives the same bits.
     ///
     /// # Panics
-    /// When the batch has another number of classes than the header: a mistake of the caller's.
+    /// When the batch has another number of views or classes than the header: a mistake of the caller's.
     pub fn update(&mut self, batch: &Batch) {
         if batch.rows() == 0 {
             return;
         }
-        assert_eq!(batch.k(), self.header.schema.k(), "classes of the batch");
+        assert_eq!(batch.k(), self.plan.header.schema.k(), "classes of the batch");
+        assert_eq!(batch.views(), self.plan.header.schema.views().len(), "views of the batch");
         let count = self.blocks.len() as u64;
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
         for row in 0..batch.rows() {
@@ -66,10 +74,10 @@ impl Accumulator {
             rows_of[block as usize].push(row);
         }
         self.position += batch.rows() as u64;
-        let (header, loss, layout) = (&self.header, self.loss, &self.layout);
+        let plan = &self.plan;
         self.blocks.par_iter_mut().zip(rows_of).for_each_init(Workspace::default, |work, (block, rows)| {
             for rows in rows.chunks(CHUNK) {
-                work.add(header, loss, layout, batch, rows, block);
+                work.add(plan, batch, rows, block);
             }
         });
     }
@@ -82,7 +90,7 @@ impl Accumulator {
         if self.blocks.iter().flatten().any(|sum| !sum.is_finite()) {
             return Err(Error::Overflow);
         }
-        Moments::new(self.header, self.blocks)
+        Moments::new(self.plan.header, self.blocks)
     }
 }
 
@@ -93,9 +101,13 @@ const CHUNK: usize = 248;
 /// Scratch space of one thread.
 #[derive(Default)]
 struct Workspace {
-    scores: [Vec<f64>; VIEWS],
-    terms: [Vec<f64>; VIEWS],
-    views: [Evaluated; VIEWS],
+    /// The scores of each view.
+    scores: Vec<Vec<f64>>,
+    /// The sums of the scores of each group of several views.
+    sums: [Vec<f64>; VIEWS],
+    terms: Vec<Vec<f64>>,
+    factor: Vec<f64>,
+    groups: [Evaluated; VIEWS],
     bins: [Vec<f64>; VIEWS],
     posterior: Vec<f64>,
     offset: Vec<f64>,
@@ -104,48 +116,45 @@ struct Workspace {
 
 impl Workspace {
     /// Adds some rows of a batch to a block.
-    fn add(
-        &mut self,
-        header: &Header,
-        loss: &dyn Loss,
-        layout: &Layout,
-        batch: &Batch,
-        rows: &[usize],
-        block: &mut [f64],
-    ) {
+    fn add(&mut self, plan: &Plan, batch: &Batch, rows: &[usize], block: &mut [f64]) {
+        let Plan { header, loss, layout, .. } = plan;
         let (n, k) = (rows.len(), batch.k());
         let q = header.features.dimension(k);
-        for v in 0..VIEWS {
-            self.scores[v].clear();
+        self.scores.resize_with(batch.views(), Vec::new);
+        for (view, scores) in self.scores.iter_mut().enumerate() {
+            scores.clear();
             for class in 0..k {
-                let column = batch.column(v, class);
-                self.scores[v].extend(rows.iter().map(|&row| column[row]));
+                let column = batch.column(view, class);
+                scores.extend(rows.iter().map(|&row| column[row]));
             }
-            self.terms[v].resize(n * k, 0.0);
-            loss.terms(n, &self.scores[v], &mut self.terms[v]);
-            header.features.evaluate(v, n, &self.scores[v], &mut self.views[v]);
-            header.bins[v].evaluate(n, &self.scores[v], &mut self.bins[v]);
+        }
+        self.add_up_terms(plan, n);
+        for (g, members) in header.grouping.groups.iter().enumerate() {
+            let scores = sum(&self.scores, members, &mut self.sums[g]);
+            header.features.evaluate(g, n, scores, &mut self.groups[g]);
+            header.bins[g].evaluate(n, scores, &mut self.bins[g]);
         }
         self.offset.resize(n, 0.0);
-        loss.offset(n, std::array::from_fn(|v| self.scores[v].as_slice()), &mut self.offset);
+        let scores: Vec<&[f64]> = self.scores.iter().map(Vec::as_slice).collect();
+        loss.offset(n, &scores, &mut self.offset);
 
         layout.rows.of_mut(block)[0] += n as f64;
-        let features = self.views.each_ref().map(|view| view.features.as_slice());
+        let features = self.groups.each_ref().map(|group| group.features.as_slice());
         let bins = self.bins.each_ref().map(Vec::as_slice);
-        let terms = self.terms.each_ref().map(Vec::as_slice);
-        add_family(&layout.features, n, features, terms, block);
-        add_family(&layout.bins, n, bins, terms, block);
+        let terms: Vec<&[f64]> = self.terms.iter().map(Vec::as_slice).collect();
+        add_family(layout, &layout.features, n, features, &terms, block);
+        add_family(layout, &layout.bins, n, bins, &terms, block);
         for v in 0..VIEWS {
             for (part, a) in layout.bins_features[v].iter().zip(others(v)) {
                 kernel::cross(bins[v], features[a], n, bins[v].len() / n, q, part.of_mut(block));
             }
         }
 
-        let posteriors: [&[f64]; VIEWS] = self.views.each_ref().map(|view| view.posterior.as_slice());
+        let posteriors: [&[f64]; VIEWS] = self.groups.each_ref().map(|group| group.posterior.as_slice());
         header.features.combine(n, &posteriors, &mut self.posterior);
         self.losses.resize(n, 0.0);
         let sums = layout.loss.of_mut(block);
-        add_losses(loss, n, &self.offset, terms, &self.posterior, &mut self.losses, sums);
+        add_losses(*loss, n, &self.offset, &terms, &self.posterior, &mut self.losses, sums);
         for v in 0..VIEWS {
             kernel::cross(&self.posterior, features[v], n, k, q, layout.posterior[v].of_mut(block));
         }
@@ -153,25 +162,57 @@ impl Workspace {
             let [a, b] = others(v);
             header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
             kernel::cross(&self.posterior, features[v], n, k, q, layout.pair_features[v].of_mut(block));
-            kernel::cross(&self.posterior, terms[v], n, k, k, layout.pair_terms[v].of_mut(block));
+            for t in (0..terms.len()).filter(|&t| layout.terms[t] == v) {
+                kernel::cross(&self.posterior, terms[t], n, k, k, layout.pair_terms[t].of_mut(block));
+            }
+        }
+    }
+
+    /// The terms of the rows at hand: a view's own, or the product over a group.
+    fn add_up_terms(&mut self, plan: &Plan, n: usize) {
+        self.terms.resize_with(plan.terms.len(), Vec::new);
+        for (terms, Term { views, .. }) in self.terms.iter_mut().zip(&plan.terms) {
+            let scores = &self.scores[views[0]];
+            terms.resize(scores.len(), 0.0);
+            plan.loss.terms(n, scores, terms);
+            for &view in &views[1..] {
+                self.factor.resize(terms.len(), 0.0);
+                plan.loss.terms(n, &self.scores[view], &mut self.factor);
+                terms.iter_mut().zip(&self.factor).for_each(|(product, factor)| *product *= factor);
+            }
         }
     }
 }
 
+/// The sum of the scores of some views, in `work` where they are several.
+fn sum<'a>(scores: &'a [Vec<f64>], views: &[usize], work: &'a mut Vec<f64>) -> &'a [f64] {
+    if let [view] = views {
+        return &scores[*view];
+    }
+    work.clone_from(&scores[views[0]]);
+    for &view in &views[1..] {
+        work.iter_mut().zip(&scores[view]).for_each(|(sum, score)| *sum += score);
+    }
+    work
+}
+
 /// Adds the moments of one kind of features: `n` rows of each, and of the loss terms.
 fn add_family(
+    layout: &Layout,
     family: &Family,
     n: usize,
     features: [&[f64]; VIEWS],
-    terms: [&[f64]; VIEWS],
+    terms: &[&[f64]],
     block: &mut [f64],
 ) {
     let q = features.map(|features| features.len() / n);
     kernel::tensor(features[0], features[1], features[2], n, q, family.tensor.of_mut(block));
     for v in 0..VIEWS {
         kernel::gram(features[v], n, q[v], family.gram[v].of_mut(block));
-        for (part, a) in family.cross[v].iter().zip(others(v)) {
-            kernel::cross(terms[v], features[a], n, terms[v].len() / n, q[a], part.of_mut(block));
+    }
+    for ((terms, parts), &own) in terms.iter().zip(&family.cross).zip(&layout.terms) {
+        for (part, a) in parts.iter().zip(others(own)) {
+            kernel::cross(terms, features[a], n, terms.len() / n, q[a], part.of_mut(block));
         }
     }
 }
@@ -182,7 +223,7 @@ fn add_losses(
     loss: &dyn Loss,
     n: usize,
     offset: &[f64],
-    terms: [&[f64]; VIEWS],
+    terms: &[&[f64]],
     posterior: &[f64],
     losses: &mut [f64],
     sums: &mut [f64],
@@ -199,6 +240,6 @@ fn add_losses(
             *least = least.min(*l);
         }
     }
-    sums[4] += terms.into_iter().map(squares).sum::<f64>();
+    sums[4] += terms.iter().map(|terms| squares(terms)).sum::<f64>();
     sums[5] += least.iter().sum::<f64>();
 }

@@ -38,15 +38,15 @@ impl Part {
     }
 }
 
-/// The moments of one kind of features, `u_v`, and of the loss terms `f_v` with them.
+/// The moments of one kind of features, `u_v`, and of the loss terms `f_t` with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Family {
     /// `u_1 (x) u_2 (x) u_3`.
     pub tensor: Part,
-    /// `u_v (x) u_v`, for each view.
+    /// `u_v (x) u_v`, for each group of views.
     pub gram: [Part; VIEWS],
-    /// `f_v (x) u_a`, for each view `v` and each of the two views `a` other than `v`, in order.
-    pub cross: [[Part; 2]; VIEWS],
+    /// `f_t (x) u_a`, for each term `t` and each of the two groups `a` other than its own, in order.
+    pub cross: Vec<[Part; 2]>,
 }
 
 impl Family {
@@ -57,31 +57,34 @@ impl Family {
 
 /// The arrays of a block.
 ///
-/// `u_v` are a view's features with their leading one, `b_v` its bins with theirs, `f_v` its loss terms, `p` the
-/// class posterior that the feature map implies from all views and `p_-v` from the views other than `v`.
+/// `u_v` are the features of a group of views with their leading one, `b_v` its bins with theirs, `f_t` the loss terms
+/// of a view or, where the loss is a product, of a group, `p` the class posterior that the feature map implies from all
+/// groups and `p_-v` from the groups other than `v`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
+    /// The group that each term belongs to.
+    pub terms: Vec<usize>,
     /// Number of rows.
     pub rows: Part,
-    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_v |f_v|^2` and `min_j L(x, j)`.
+    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_t |f_t|^2` and `min_j L(x, j)`.
     pub loss: Part,
     /// The moments of the features, from which the answer is made.
     pub features: Family,
-    /// `p (x) u_v`, for each view: the start from the model's own posterior.
+    /// `p (x) u_v`, for each group: the start from the model's own posterior.
     pub posterior: [Part; VIEWS],
-    /// `p_-v (x) u_v`, for each view: calibrates the pair surrogate.
+    /// `p_-v (x) u_v`, for each group: calibrates the pair surrogate.
     pub pair_features: [Part; VIEWS],
-    /// `p_-v (x) f_v`, for each view: what the pair surrogate labels.
-    pub pair_terms: [Part; VIEWS],
+    /// `p_-v (x) f_t`, for each term, `v` its group: what the pair surrogate labels.
+    pub pair_terms: Vec<Part>,
     /// The moments of the bins, on which the answer's assumption is tested.
     pub bins: Family,
-    /// `b_v (x) u_a`, for each view `v` and each of the two views `a` other than `v`: the bins' class means.
+    /// `b_v (x) u_a`, for each group `v` and each of the two groups `a` other than `v`: the bins' class means.
     pub bins_features: [[Part; 2]; VIEWS],
     /// The length of a block.
     pub len: usize,
 }
 
-/// The two views other than `view`, in order.
+/// The two of the three groups other than `view`, in order.
 pub fn others(view: usize) -> [usize; 2] {
     match view {
         0 => [1, 2],
@@ -91,8 +94,9 @@ pub fn others(view: usize) -> [usize; 2] {
 }
 
 impl Layout {
-    /// The layout for `k` classes and features and bins of these dimensions, leading ones included.
-    pub fn new(k: usize, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
+    /// The layout for `k` classes, terms of these groups, and features and bins of these dimensions, leading ones
+    /// included.
+    pub fn new(k: usize, terms: Vec<usize>, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
             let part = Part { name, shape, offset: len };
@@ -102,9 +106,11 @@ impl Layout {
         let mut family = |prefix: &str, q: [usize; VIEWS]| Family {
             tensor: part(format!("{prefix}tensor"), q.to_vec()),
             gram: std::array::from_fn(|v| part(format!("{prefix}gram.{v}"), vec![q[v], q[v]])),
-            cross: std::array::from_fn(|v| {
-                others(v).map(|a| part(format!("{prefix}cross.{v}.{a}"), vec![k, q[a]]))
-            }),
+            cross: terms
+                .iter()
+                .enumerate()
+                .map(|(t, &v)| others(v).map(|a| part(format!("{prefix}cross.{t}.{a}"), vec![k, q[a]])))
+                .collect(),
         };
         let (of_features, of_bins) = (family("", features), family("bins.", bins));
         let q = features;
@@ -114,12 +120,13 @@ impl Layout {
             features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![k, q[v]])),
-            pair_terms: std::array::from_fn(|v| part(format!("pair_terms.{v}"), vec![k, k])),
+            pair_terms: (0..terms.len()).map(|t| part(format!("pair_terms.{t}"), vec![k, k])).collect(),
             bins: of_bins,
             bins_features: std::array::from_fn(|v| {
                 others(v).map(|a| part(format!("bins.features.{v}.{a}"), vec![bins[v], q[a]]))
             }),
             len,
+            terms,
         }
     }
 

@@ -3,6 +3,8 @@
 use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::features::{Bins, FeatureMap};
+use crate::grouping::Grouping;
+use crate::loss::{self, Terms};
 use crate::views::{Schema, VIEWS};
 use serde::{Deserialize, Serialize};
 
@@ -11,11 +13,13 @@ use serde::{Deserialize, Serialize};
 pub struct Header {
     /// Views and classes.
     pub schema: Schema,
+    /// How the views are grouped into three.
+    pub grouping: Grouping,
     /// Name of the loss.
     pub loss: String,
     /// The feature map, with everything it was fitted to.
     pub features: FeatureMap,
-    /// The bins of each view on which the assumption is tested.
+    /// The bins of each group of views on which the assumption is tested.
     pub bins: [Bins; VIEWS],
 }
 
@@ -23,15 +27,51 @@ impl Header {
     /// Where each sum of a state with this header lies.
     ///
     /// # Errors
-    /// [`Error::InvalidState`] where the feature map or the bins are not for these classes.
+    /// [`Error::InvalidState`] where the groups are not of these views, or the feature map or the bins not for these
+    /// classes.
     pub fn layout(&self) -> Result<Layout> {
         let k = self.schema.k();
+        if !self.grouping.fits(self.schema.views().len()) {
+            return Err(Error::InvalidState { reason: "its groups are not of its views".into() });
+        }
         self.features.check(k)?;
         if !self.bins.iter().all(|bins| bins.fits(k)) {
             return Err(Error::InvalidState { reason: "its bins are broken".into() });
         }
         let bins = self.bins.each_ref().map(Bins::dimension);
-        Ok(Layout::new(k, [self.features.dimension(k); VIEWS], bins))
+        let terms = self.terms()?.into_iter().map(|term| term.group).collect();
+        Ok(Layout::new(k, terms, [self.features.dimension(k); VIEWS], bins))
+    }
+
+    /// What the terms of the loss belong to: each view, or each group.
+    ///
+    /// # Errors
+    /// [`Error::UnknownLoss`].
+    pub fn terms(&self) -> Result<Vec<Term>> {
+        let groups = &self.grouping.groups;
+        Ok(match loss::by_name(&self.loss)?.grouping() {
+            Terms::PerView => (0..self.schema.views().len())
+                .map(|view| Term { group: groups.of(view), views: vec![view] })
+                .collect(),
+            Terms::PerGroup => {
+                groups.iter().enumerate().map(|(group, views)| Term { group, views: views.clone() }).collect()
+            }
+        })
+    }
+
+    /// Names of what the terms belong to.
+    ///
+    /// # Errors
+    /// [`Error::UnknownLoss`].
+    pub fn term_names(&self) -> Result<Vec<String>> {
+        let names =
+            |term: &Term| term.views.iter().map(|&v| self.schema.views()[v].as_str()).collect::<Vec<_>>();
+        Ok(self.terms()?.iter().map(|term| names(term).join("+")).collect())
+    }
+
+    /// Names of the three groups of views.
+    pub fn group_names(&self) -> [String; VIEWS] {
+        self.grouping.groups.names(self.schema.views())
     }
 
     /// Checks that rows with these names are what the sums are over.
@@ -50,6 +90,15 @@ impl Header {
         }
         Ok(())
     }
+}
+
+/// One of the terms that a loss is made of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Term {
+    /// The views it is a function of: one, or all of a group.
+    pub views: Vec<usize>,
+    /// Their group.
+    pub group: usize,
 }
 
 /// Moments of a data set in blocks of rows: all that is needed to estimate, merge, and resample.
@@ -127,6 +176,10 @@ impl Moments {
         let (mine, theirs) = (&self.header, &other.header);
         let differ = |what, left: String, right: String| Err(Error::StateMismatch { what, left, right });
         mine.expect(&theirs.schema)?;
+        if mine.grouping.groups != theirs.grouping.groups {
+            let named = |header: &Header| header.group_names().join(", ");
+            return differ("the list of groups", named(mine), named(theirs));
+        }
         if mine.loss != theirs.loss {
             return differ("the loss", mine.loss.clone(), theirs.loss.clone());
         }
