@@ -256,7 +256,7 @@ pub(crate) enum InputKind {
 #[derive(Debug, Args)]
 pub(crate) struct MethodArgs {
     /// How to group more than three views into three that are independent given the class, such as a+b,c,d+e
-    /// [default: about equally informative groups]
+    /// [default: dependent views together, groups about equally informative]
     #[arg(long, value_name = "A+B,C,...", help_heading = "Method")]
     pub(crate) group: Option<String>,
     /// The loss whose mean is the risk [default: log]

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use triview::amplification::Amplified;
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Fit};
-use triview::grouping::Grouping;
+use triview::grouping::{Grouping, OtherGroups};
 use triview::interval::Interval;
+use triview::views::VIEWS;
 
 /// The version of every object printed here.
 pub(crate) const SCHEMA: u32 = 1;
@@ -28,6 +29,8 @@ pub(crate) struct EstimateObject<'a> {
     rows: u64,
     views: &'a [String],
     groups: Vec<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
     class_prior: &'a [f64],
     conditional_risk: ByName<'a, Vec<Vec<f64>>>,
@@ -123,7 +126,8 @@ impl<'a> EstimateObject<'a> {
             loss: &estimate.loss,
             rows: estimate.rows,
             views,
-            groups: groups(&estimate.views, &estimate.grouping),
+            groups: named(&estimate.views, estimate.grouping.groups.iter()),
+            grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
             conditional_risk: ByName { names: &estimate.terms, values: &estimate.conditional_risk },
@@ -197,6 +201,8 @@ pub(crate) struct Diagnosis<'a> {
     rows: u64,
     views: &'a [String],
     groups: Vec<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
     #[serde(flatten)]
     diagnostics: Diagnostics<'a>,
@@ -210,7 +216,8 @@ impl<'a> Diagnosis<'a> {
             schema: SCHEMA,
             rows: estimate.rows,
             views: &estimate.views,
-            groups: groups(&estimate.views, &estimate.grouping),
+            groups: named(&estimate.views, estimate.grouping.groups.iter()),
+            grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             diagnostics: Diagnostics::new(estimate),
             trusted: estimate.trusted(),
@@ -218,10 +225,43 @@ impl<'a> Diagnosis<'a> {
     }
 }
 
-/// The names of each group's views.
-pub(crate) fn groups<'a>(views: &'a [String], grouping: &Grouping) -> Vec<Vec<&'a str>> {
-    let name = |view: &usize| views[*view].as_str();
-    grouping.groups.iter().map(|views| views.iter().map(name).collect()).collect()
+/// How the views were grouped.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct GroupingObject<'a> {
+    chosen: &'static str,
+    together: Vec<Vec<&'a str>>,
+    others: Vec<OtherGroupsObject<'a>>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct OtherGroupsObject<'a> {
+    groups: Vec<Vec<&'a str>>,
+    difference: f64,
+    standard_error: f64,
+}
+
+impl<'a> GroupingObject<'a> {
+    /// The object for a grouping; nothing where there is only one way to group the views.
+    pub(crate) fn new(views: &'a [String], grouping: &Grouping) -> Option<Self> {
+        let other = |other: &OtherGroups| OtherGroupsObject {
+            groups: named(views, other.groups.iter()),
+            difference: other.difference,
+            standard_error: other.standard_error,
+        };
+        (views.len() > VIEWS).then(|| Self {
+            chosen: grouping.chosen.name(),
+            together: named(views, grouping.together.iter()),
+            others: grouping.others.iter().map(other).collect(),
+        })
+    }
+}
+
+/// The names of the views of some sets.
+pub(crate) fn named<'a, 's>(
+    views: &'a [String],
+    sets: impl Iterator<Item = &'s Vec<usize>>,
+) -> Vec<Vec<&'a str>> {
+    sets.map(|set| set.iter().map(|&view| views[view].as_str()).collect()).collect()
 }
 
 fn bounded(interval: &Interval) -> bool {

@@ -148,7 +148,7 @@ fn a_header_that_implies_more_than_the_file_holds() {
     let names: Vec<String> = (0..3000).map(|name| format!("\"{name}\"")).collect();
     let text = format!(
         "{{\"triview\": \"moment state\", \"version\": 3, \"header\": {{\"schema\": {{\"views\": \
-         [\"a\", \"b\", \"c\"], \"classes\": [{}]}}, \"grouping\": {{\"groups\": [[0], [1], [2]], \"chosen\": \"automatic\"}}, \"loss\": \"log\", \"features\": {{\"kind\": \"scores\"}}, \
+         [\"a\", \"b\", \"c\"], \"classes\": [{}]}}, \"grouping\": {{\"groups\": [[0], [1], [2]], \"chosen\": \"automatic\", \"together\": [], \"others\": []}}, \"loss\": \"log\", \"features\": {{\"kind\": \"scores\"}}, \
          \"bins\": [{{\"edges\": []}}, {{\"edges\": []}}, {{\"edges\": []}}]}}}}",
         names.join(",")
     );

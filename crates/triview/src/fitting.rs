@@ -1,11 +1,12 @@
 //! A first look at the data: grouping the views, choosing and fitting a feature map.
 
+use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
 use crate::estimator::Features;
 use crate::features::posterior::discriminant;
 use crate::features::sieve::Sieve;
 use crate::features::{Basis, Bins, Evaluated, FeatureMap, Posterior, Softmax, Way};
-use crate::grouping::Grouping;
+use crate::grouping::{Grouping, OtherGroups, Proposal};
 use crate::groups::Groups;
 use crate::moments::{Accumulator, Header, Moments, kernel, others};
 use crate::refinement::minimise;
@@ -47,7 +48,7 @@ impl Candidate {
 pub(crate) struct Look<'a> {
     schema: Schema,
     loss: &'a str,
-    grouping: Grouping,
+    proposal: Proposal,
     rows: Batch,
     /// The same rows, one view a group.
     grouped: Batch,
@@ -64,30 +65,28 @@ impl<'a> Look<'a> {
         seed: u64,
     ) -> Result<Self> {
         check_views(&schema, &rows)?;
-        let grouping = match groups {
-            Some(text) => Grouping::by_hand(Groups::parse(text, schema.views())?),
-            None => Grouping::choose(&rows)?,
+        let proposal = match groups {
+            Some(text) => {
+                let groups = Groups::parse(text, schema.views())?;
+                Proposal { grouping: Grouping::by_hand(groups), others: Vec::new() }
+            }
+            None => Proposal::new(&rows, seed)?,
         };
-        let grouped = rows.grouped(&grouping.groups);
-        Ok(Self { schema, loss, grouping, rows, grouped, seed })
+        let grouped = rows.grouped(&proposal.grouping.groups);
+        Ok(Self { schema, loss, proposal, rows, grouped, seed })
     }
 
     /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
     /// [`Features::Auto`], the one with the smallest standard error.
     pub(crate) fn header(&self, features: Features) -> Result<Header> {
-        let map = self.choose(features)?;
         let grouped = &self.grouped;
-        Ok(self.header_with(map, std::array::from_fn(|v| Bins::fit(grouped.rows(), grouped.view(v)))))
+        let bins = std::array::from_fn(|v| Bins::fit(grouped.rows(), grouped.view(v)));
+        let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
+        Ok(self.header_with(grouping, self.choose(features)?, bins))
     }
 
-    fn header_with(&self, features: FeatureMap, bins: [Bins; VIEWS]) -> Header {
-        Header {
-            schema: self.schema.clone(),
-            grouping: self.grouping.clone(),
-            loss: self.loss.into(),
-            features,
-            bins,
-        }
+    fn header_with(&self, grouping: Grouping, features: FeatureMap, bins: [Bins; VIEWS]) -> Header {
+        Header { schema: self.schema.clone(), grouping, loss: self.loss.into(), features, bins }
     }
 
     fn choose(&self, features: Features) -> Result<FeatureMap> {
@@ -97,8 +96,9 @@ impl<'a> Look<'a> {
             Features::Softmax => return Ok(softmax(rows)),
             _ => {}
         }
-        let first = better(self.solved(FeatureMap::Scores), self.solved(softmax(rows)))?;
-        let solved = |map| self.solved(map);
+        let groups = &self.proposal.grouping.groups;
+        let solved = |map| self.solved(groups, map);
+        let first = better(solved(FeatureMap::Scores), solved(softmax(rows)))?;
         match features {
             Features::Regression => regression(rows, &first),
             Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
@@ -109,10 +109,33 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// What these rows say under a feature map.
-    fn solved(&self, map: FeatureMap) -> Result<Candidate> {
+    /// How far the risk of other groups is from that of the proposed ones, all by a softmax of their scores. Groups that
+    /// cannot be solved, or whose fit is degenerate, say nothing.
+    fn compare(&self) -> Vec<OtherGroups> {
+        let solved = |groups: &Groups| {
+            let candidate = self.solved(groups, softmax(&self.rows.grouped(groups))).ok()?;
+            degeneracies(&candidate.moments, &candidate.solution).is_empty().then_some(candidate.solution)
+        };
+        if self.proposal.others.is_empty() {
+            return Vec::new();
+        }
+        let Some(own) = solved(&self.proposal.grouping.groups) else { return Vec::new() };
+        let compared = self.proposal.others.iter().filter_map(|groups| {
+            let other = solved(groups)?;
+            Some(OtherGroups {
+                groups: groups.clone(),
+                difference: other.risk.value - own.risk.value,
+                standard_error: other.deviations.of_difference(&own.deviations),
+            })
+        });
+        compared.collect()
+    }
+
+    /// What these rows say in these groups under a feature map.
+    fn solved(&self, groups: &Groups, map: FeatureMap) -> Result<Candidate> {
         let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
-        let mut sums = Accumulator::new(self.header_with(map.clone(), bins))?;
+        let header = self.header_with(Grouping::by_hand(groups.clone()), map.clone(), bins);
+        let mut sums = Accumulator::new(header)?;
         sums.update(&self.rows);
         let moments = sums.finish()?;
         Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })

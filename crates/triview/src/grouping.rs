@@ -1,17 +1,32 @@
 //! How views are grouped into three where there are more.
 //!
 //! Groups should say about equally much of the class: an estimate is only as good as the weakest of the three. What
-//! a view says is seen in how it agrees with the others, since given the class it has nothing to do with them.
+//! a view says is seen in how it agrees with the others, since given the class it has nothing to do with them. Where two
+//! views do depend on each other given the class, which a test on bins of their scores sees, they go into one group.
 
+use crate::decomposition::whiten;
+use crate::diagnostics::{LEVEL, of_bins};
 use crate::error::Result;
-use crate::features::{Basis, Softmax};
+use crate::features::{Basis, Bins, Softmax};
 use crate::groups::Groups;
-use crate::moments::kernel;
+use crate::linalg::from_rows;
+use crate::moments::{block_count, deal, kernel};
+use crate::vectorised;
 use crate::views::{Batch, VIEWS};
+use faer::Mat;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 /// Up to so many sets of views every way of grouping them is compared: 966 ways for eight.
 const MOST_COMPARED: usize = 8;
+/// Beyond that, so many ways are drawn.
+const DRAWN: usize = 200;
+/// Other ways that are solved for comparison.
+const OTHERS: usize = 3;
+/// They may fall short of the balance of the best by this factor: a group that says little makes a poor comparison.
+const LESS_BALANCED: f64 = 4.0;
 
 /// Who chose the groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,33 +55,162 @@ pub struct Grouping {
     pub groups: Groups,
     /// Who chose them.
     pub chosen: Chosen,
+    /// Sets of views that are in one group because they were seen to depend on each other given the class.
+    pub together: Vec<Vec<usize>>,
+    /// Other ways to group the views that keep those sets whole, and what they say.
+    pub others: Vec<OtherGroups>,
+}
+
+/// Another way to group the views, and how its risk differs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OtherGroups {
+    /// The groups.
+    pub groups: Groups,
+    /// Their risk less that of the groups that were chosen, by plain features on a first look at the data.
+    pub difference: f64,
+    /// Its standard error.
+    pub standard_error: f64,
 }
 
 impl Grouping {
     /// Groups that were asked for.
     pub fn by_hand(groups: Groups) -> Self {
-        Self { groups, chosen: Chosen::ByHand }
+        Self { groups, chosen: Chosen::ByHand, together: Vec::new(), others: Vec::new() }
     }
 
     /// Three views, each a group of its own.
     pub fn single() -> Self {
-        Self { groups: Groups::single(), chosen: Chosen::Automatic }
+        Self { chosen: Chosen::Automatic, ..Self::by_hand(Groups::single()) }
     }
 
     /// Whether they are groups of so many views.
     pub(crate) fn fits(&self, views: usize) -> bool {
-        self.groups.fits(views)
+        let named = self.together.iter().flatten().all(|&view| view < views);
+        named
+            && self.others.iter().map(|other| &other.groups).chain([&self.groups]).all(|all| all.fits(views))
     }
+}
 
-    /// Groups that say about equally much on these rows.
-    pub(crate) fn choose(rows: &Batch) -> Result<Self> {
+/// A proposal for grouping the views.
+pub(crate) struct Proposal {
+    pub(crate) grouping: Grouping,
+    /// Other ways that would do nearly as well and have few views together that the proposal has.
+    pub(crate) others: Vec<Groups>,
+}
+
+impl Proposal {
+    /// Groups that say about equally much on these rows, views that depend on each other in one.
+    pub(crate) fn new(rows: &Batch, seed: u64) -> Result<Self> {
         if rows.views() == VIEWS {
-            return Ok(Self::single());
+            return Ok(Self { grouping: Grouping::single(), others: Vec::new() });
         }
-        let sets: Vec<Vec<usize>> = (0..rows.views()).map(|view| vec![view]).collect();
-        let groups = balanced(&sets, &information(rows, &sets)?);
-        Ok(Self { groups, chosen: Chosen::Automatic })
+        let sets = joined(rows.views(), &dependent_pairs(rows, seed)?);
+        let information = information(rows, &sets)?;
+        let ways = ranked_ways(&information, seed);
+        let grouping = Grouping {
+            groups: groups(&sets, &ways[0]),
+            chosen: Chosen::Automatic,
+            together: sets.iter().filter(|views| views.len() > 1).cloned().collect(),
+            others: Vec::new(),
+        };
+        let others = unlike_ways(&ways, &information).into_iter().map(|way| groups(&sets, way));
+        Ok(Self { grouping, others: others.collect() })
     }
+}
+
+/// Pairs of views that depend on each other given the class, the most dependent first: those that a test on bins of their scores
+/// rejects at [`LEVEL`] for all pairs together (Holm's correction).
+fn dependent_pairs(rows: &Batch, seed: u64) -> Result<Vec<[usize; 2]>> {
+    let (views, k) = (rows.views(), rows.k());
+    let blocks = binned_blocks(rows)?;
+    let pairs: Vec<[usize; 2]> = (0..views).flat_map(|b| (0..b).map(move |a| [a, b])).collect();
+    // The smallest p-value must be well below what is asked of the smallest of all.
+    let flips = (40 * pairs.len()).max(499);
+    let mean = rows.rows() as f64 / blocks.len() as f64;
+    let tested: Vec<Option<(f64, f64)>> = pairs
+        .par_iter()
+        .map(|&[a, b]| {
+            let of_blocks: Vec<Mat<f64>> = blocks.iter().map(|block| block.pair(a, b, mean)).collect();
+            let mut whole = Mat::zeros(of_blocks[0].nrows(), of_blocks[0].ncols());
+            of_blocks.iter().for_each(|block| whole += block * faer::Scale(1.0 / blocks.len() as f64));
+            of_bins(&whole, of_blocks.into_iter(), k, flips, LEVEL, seed)
+        })
+        .collect::<Result<_>>()?;
+    let mut tested: Vec<([usize; 2], f64, f64)> = pairs
+        .into_iter()
+        .zip(tested)
+        .filter_map(|(pair, test)| test.map(|(correlation, p_value)| (pair, correlation, p_value)))
+        .collect();
+    tested.sort_by(|a, b| a.2.total_cmp(&b.2));
+    let count = tested.len();
+    let accepted = tested.iter().enumerate().position(|(i, (_, _, p))| *p > LEVEL / (count - i) as f64);
+    tested.truncate(accepted.unwrap_or(count));
+    tested.sort_by(|a, b| b.1.total_cmp(&a.1));
+    Ok(tested.into_iter().map(|(pair, _, _)| pair).collect())
+}
+
+/// Some rows, and the whitened bins of each view of them, leading ones first.
+struct BinnedBlock {
+    rows: usize,
+    views: Vec<Vec<f64>>,
+}
+
+impl BinnedBlock {
+    /// `sum b_1 b_2^T` over the rows, divided by `mean`.
+    fn pair(&self, a: usize, b: usize, mean: f64) -> Mat<f64> {
+        let [p, q] = [a, b].map(|view| self.views[view].len() / self.rows);
+        let mut cells = vec![0.0; p * q];
+        kernel::cross(&self.views[a], &self.views[b], self.rows, p, q, &mut cells);
+        from_rows(&cells, p, q) * faer::Scale(1.0 / mean)
+    }
+}
+
+/// The bins of every view, whitened, in blocks that are dealt as those of a state are.
+fn binned_blocks(rows: &Batch) -> Result<Vec<BinnedBlock>> {
+    let dealt: Vec<Batch> = deal(rows, 0, block_count(rows.k()))
+        .into_iter()
+        .filter(|of_block| !of_block.is_empty())
+        .map(|of_block| rows.select(&of_block))
+        .collect();
+    let mut blocks: Vec<BinnedBlock> =
+        dealt.iter().map(|block| BinnedBlock { rows: block.rows(), views: Vec::new() }).collect();
+    for view in 0..rows.views() {
+        let bins = Bins::fit(rows.rows(), rows.view(view));
+        let q = bins.dimension();
+        let mut gram = vec![0.0; q * q];
+        for (part, block) in dealt.iter().zip(&mut blocks) {
+            let mut indicators = Vec::new();
+            bins.evaluate(part.rows(), part.view(view), &mut indicators);
+            kernel::gram(&indicators, part.rows(), q, &mut gram);
+            block.views.push(indicators);
+        }
+        let map = whiten(&gram, q)?;
+        let weights: Vec<f64> =
+            (0..map.nrows()).flat_map(|i| (0..q).map(move |c| (i, c))).map(|at| map[at]).collect();
+        for block in &mut blocks {
+            let mut whitened = vec![0.0; block.rows * map.nrows()];
+            // The leading one is the constant of an affine map.
+            let indicators = &block.views[view][block.rows..];
+            vectorised::affine_columns(indicators, block.rows, q - 1, &weights, map.nrows(), &mut whitened);
+            block.views[view] = whitened;
+        }
+    }
+    Ok(blocks)
+}
+
+/// The views in sets, each pair in one set as long as three sets are left: where everything hangs together, the weakest
+/// dependences are left between the groups, and the test of the whole says so.
+fn joined(views: usize, pairs: &[[usize; 2]]) -> Vec<Vec<usize>> {
+    let mut sets: Vec<Vec<usize>> = (0..views).map(|view| vec![view]).collect();
+    for pair in pairs {
+        let [a, b] = pair.map(|view| sets.iter().position(|set| set.contains(&view)).unwrap_or(0));
+        if a != b && sets.len() > VIEWS {
+            let moved = sets.remove(a.max(b));
+            sets[a.min(b)].extend(moved);
+        }
+    }
+    sets.iter_mut().for_each(|set| set.sort_unstable());
+    sets
 }
 
 /// What each of some sets of views says of the class: the mean, over the other sets, of the sum of its squared
@@ -97,11 +241,43 @@ fn information(rows: &Batch, sets: &[Vec<usize>]) -> Result<Vec<f64>> {
     Ok(information)
 }
 
-/// The grouping of some sets with the largest product of what its groups say.
-fn balanced(sets: &[Vec<usize>], information: &[f64]) -> Groups {
-    let ways = if sets.len() <= MOST_COMPARED { every_way(sets.len()) } else { vec![greedy(information)] };
-    let best = ways.into_iter().max_by(|a, b| balance(a, information).total_cmp(&balance(b, information)));
-    groups(sets, &best.unwrap_or_default())
+/// Ways to deal sets to three groups, the one with the largest product of what its groups say first.
+fn ranked_ways(information: &[f64], seed: u64) -> Vec<Vec<usize>> {
+    let mut ways = if information.len() <= MOST_COMPARED {
+        every_way(information.len())
+    } else {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut blurred = || information.iter().map(|x| x * rng.random_range(0.5..2.0)).collect::<Vec<f64>>();
+        let more = (0..DRAWN).map(|_| greedy(&blurred()));
+        [greedy(information)].into_iter().chain(more).collect()
+    };
+    ways.sort_by(|a, b| balance(b, information).total_cmp(&balance(a, information)));
+    ways
+}
+
+/// Of ranked ways, some that are nearly as balanced as the first and have as few sets together as can be that the first,
+/// or one before, has together.
+fn unlike_ways<'a>(ways: &'a [Vec<usize>], information: &[f64]) -> Vec<&'a Vec<usize>> {
+    let enough = balance(&ways[0], information) - LESS_BALANCED.ln();
+    let nearly: Vec<&Vec<usize>> =
+        ways.iter().take_while(|way| balance(way, information) >= enough).collect();
+    let together = |way: &[usize], a: usize, b: usize| way[a] == way[b];
+    let alike = |one: &[usize], other: &[usize]| {
+        let pairs = (0..one.len()).flat_map(|b| (0..b).map(move |a| (a, b)));
+        pairs.filter(|&(a, b)| together(one, a, b) && together(other, a, b)).count()
+    };
+    let differ = |one: &[usize], other: &[usize]| {
+        (0..one.len()).any(|b| (0..b).any(|a| together(one, a, b) != together(other, a, b)))
+    };
+    let mut picked = vec![&ways[0]];
+    while picked.len() <= OTHERS {
+        let fresh = nearly.iter().filter(|way| picked.iter().all(|other| differ(way, other)));
+        match fresh.min_by_key(|way| picked.iter().map(|other| alike(way, other)).sum::<usize>()) {
+            Some(way) => picked.push(way),
+            None => break,
+        }
+    }
+    picked.split_off(1)
 }
 
 /// The sum over groups of the logarithm of what their sets say together.
@@ -174,8 +350,33 @@ mod tests {
     fn strong_views_are_dealt_to_different_groups() {
         let sets: Vec<Vec<usize>> = (0..5).map(|view| vec![view]).collect();
         let information = [0.1, 2.0, 0.2, 1.0, 1.1];
-        assert_eq!(members(&balanced(&sets, &information)), [vec![0, 4], vec![1], vec![2, 3]]);
-        assert_eq!(groups(&sets, &greedy(&information)), balanced(&sets, &information));
+        let best = groups(&sets, &ranked_ways(&information, 1)[0]);
+        assert_eq!(members(&best), [vec![0, 4], vec![1], vec![2, 3]]);
+        assert_eq!(groups(&sets, &greedy(&information)), best);
+    }
+
+    #[test]
+    fn pairs_are_joined_as_long_as_three_sets_are_left() {
+        assert_eq!(joined(4, &[]), [[0], [1], [2], [3]]);
+        assert_eq!(joined(6, &[[1, 4], [2, 4]]), [vec![0], vec![1, 2, 4], vec![3], vec![5]]);
+        assert_eq!(joined(5, &[[3, 4], [0, 1], [1, 2]]), [vec![0, 1], vec![2], vec![3, 4]]);
+    }
+
+    #[test]
+    fn other_ways_keep_little_together() {
+        let information = [1.0; 6];
+        let ways = ranked_ways(&information, 1);
+        let others = unlike_ways(&ways, &information);
+        assert_eq!(ways[0], [0, 0, 1, 1, 2, 2]);
+        // Six sets in pairs can be paired anew without repeating a pair.
+        assert_eq!(others.len(), OTHERS);
+        for other in others {
+            assert!((0..3).all(|pair| other[2 * pair] != other[2 * pair + 1]), "{other:?}");
+        }
+        let only = [1.0; 3];
+        assert!(unlike_ways(&ranked_ways(&only, 1), &only).is_empty());
+        let many: Vec<f64> = (0..20).map(|set| 1.0 + f64::from(set)).collect();
+        assert_eq!(unlike_ways(&ranked_ways(&many, 1), &many).len(), OTHERS);
     }
 
     #[test]

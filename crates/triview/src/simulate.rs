@@ -51,7 +51,15 @@ impl Preset {
             Preset::Six => (6, 1.2),
             Preset::Ten => (10, 1.8),
         };
-        Setting { views: VIEWS, classes, separation, model_noise: 0.5, prior: None, shared: 0.0 }
+        Setting {
+            views: VIEWS,
+            classes,
+            separation,
+            model_noise: 0.5,
+            prior: None,
+            shared: 0.0,
+            copied: None,
+        }
     }
 }
 
@@ -88,6 +96,8 @@ pub struct Setting {
     pub prior: Option<Vec<f64>>,
     /// The share of rows in which the second view has the first one's noise: there the two depend on each other.
     pub shared: f64,
+    /// Makes the second view a copy of the first up to Laplace noise of this standard deviation.
+    pub copied: Option<f64>,
 }
 
 /// Class means, true and as the model has them: what rows are drawn from.
@@ -96,6 +106,7 @@ pub struct Population {
     schema: Schema,
     prior: Vec<f64>,
     shared: f64,
+    copied: Option<f64>,
     /// By view, class and dimension.
     means: Vec<Vec<Vec<f64>>>,
     model: Vec<Vec<Vec<f64>>>,
@@ -113,7 +124,10 @@ impl Population {
         if k < 2 {
             return refuse("classes", k.to_string(), "at least two are needed");
         }
-        for (name, value) in [("separation", setting.separation), ("model noise", setting.model_noise)] {
+        let copied = setting.copied.unwrap_or(0.0);
+        let sizes =
+            [("separation", setting.separation), ("model noise", setting.model_noise), ("copied", copied)];
+        for (name, value) in sizes {
             if !(value.is_finite() && value >= 0.0) {
                 return refuse(name, value.to_string(), "a finite number, zero or more, is needed");
             }
@@ -141,15 +155,18 @@ impl Population {
         let mut normal = |scale: f64| scale * Distribution::<f64>::sample(&StandardNormal, &mut rng);
         let mut of_view =
             || -> Vec<Vec<f64>> { (0..k).map(|_| (0..k).map(|_| normal(spread)).collect()).collect() };
-        let means: Vec<Vec<Vec<f64>>> = (0..setting.views).map(|_| of_view()).collect();
+        let mut means: Vec<Vec<Vec<f64>>> = (0..setting.views).map(|_| of_view()).collect();
         let mut as_modelled = |of_view: &Vec<Vec<f64>>| -> Vec<Vec<f64>> {
             let off = spread * setting.model_noise;
             of_view.iter().map(|mean| mean.iter().map(|x| x + normal(off)).collect()).collect()
         };
-        let model = means.iter().map(&mut as_modelled).collect();
+        let mut model: Vec<Vec<Vec<f64>>> = means.iter().map(&mut as_modelled).collect();
         let classes = (0..k).map(|class| class.to_string()).collect();
         let schema = Schema::new((0..setting.views).map(view_name).collect(), classes)?;
-        Ok(Self { schema, prior, shared: setting.shared, means, model })
+        if setting.copied.is_some() {
+            (means[1], model[1]) = (means[0].clone(), model[0].clone());
+        }
+        Ok(Self { schema, prior, shared: setting.shared, copied: setting.copied, means, model })
     }
 
     /// Names of the views and classes.
@@ -171,8 +188,10 @@ impl Population {
         for (row, &label) in labels.iter().enumerate() {
             let shares = self.shared > 0.0 && rng.random::<f64>() < self.shared;
             for v in 0..self.means.len() {
-                if !(shares && v == 1) {
-                    noise.iter_mut().for_each(|noise| *noise = laplace(rng));
+                match self.copied {
+                    Some(more) if v == 1 => noise.iter_mut().for_each(|noise| *noise += more * laplace(rng)),
+                    _ if shares && v == 1 => {}
+                    _ => noise.iter_mut().for_each(|noise| *noise = laplace(rng)),
                 }
                 let x: Vec<f64> = self.means[v][label].iter().zip(&noise).map(|(mean, n)| mean + n).collect();
                 for (i, m) in self.model[v].iter().enumerate() {

@@ -116,3 +116,41 @@ fn states_of_other_groups_do_not_merge() {
     let [left, right] = ["a+b, c, d", "a, b+c, d"].map(String::from);
     assert_eq!(refused, Err(Error::StateMismatch { what: "the list of groups", left, right }));
 }
+
+#[test]
+fn copies_are_put_together() {
+    // Of 100 draws all had the copies together and 99 were within three of their own standard errors
+    // (`docs/accuracy.md`): two of six beyond would be a chance of one in 700.
+    let setting = Setting { views: 6, copied: Some(0.5), ..Preset::Three.setting() };
+    let mut beyond = 0;
+    for seed in 0..6 {
+        let population = Population::draw(&setting, 300 + seed).unwrap();
+        let (batch, labels) = population.rows(20_000, &mut Pcg64::seed_from_u64(400 + seed));
+        let truth = log_loss(&batch, &labels).value;
+        let source = source(population.schema(), &batch);
+        let estimate = Params::new().check().unwrap().estimate(&source).unwrap();
+        let together = &estimate.grouping.together;
+        assert!(together.iter().any(|views| views.starts_with(&[0, 1])), "{seed}: {together:?}");
+        assert_eq!(estimate.grouping.groups.of(0), estimate.grouping.groups.of(1));
+        beyond += usize::from((estimate.risk - truth).abs() > 3.0 * estimate.standard_error);
+    }
+    assert!(beyond < 2, "{beyond} of 6 beyond three standard errors");
+}
+
+#[test]
+fn views_that_all_hang_together_are_not_trusted() {
+    // Every view is a copy of the first up to noise: no three groups are independent, and the test says so.
+    let population = Population::draw(&Preset::Three.setting(), 5).unwrap();
+    let (batch, _) = population.rows(10_000, &mut Pcg64::seed_from_u64(6));
+    let (other, _) = population.rows(10_000, &mut Pcg64::seed_from_u64(7));
+    let near = |shift: usize| -> Vec<f64> {
+        let moved = other.view(0).iter().cycle().skip(shift);
+        batch.view(0).iter().zip(moved).map(|(score, other)| score + 0.3 * other).collect()
+    };
+    let schema = Schema::new(names(&["a", "b", "c", "d"]), population.schema().classes().to_vec()).unwrap();
+    let batch = Batch::new(10_000, [near(3), near(50), near(700), near(9_000)]).unwrap();
+    let estimate = Params::new().check().unwrap().estimate(&source(&schema, &batch)).unwrap();
+    assert_eq!(estimate.grouping.together.len(), 1);
+    assert!(!estimate.trusted());
+    assert_eq!(estimate.independence.verdict, triview::diagnostics::Verdict::Fail);
+}

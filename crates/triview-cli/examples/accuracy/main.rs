@@ -6,6 +6,7 @@
 mod mnist;
 mod risk;
 mod trust;
+mod views;
 
 use anyhow::{Context, Result, bail};
 use std::io::StdoutLock;
@@ -21,7 +22,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 8] = [
+const TABLES: [Table; 9] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -30,6 +31,7 @@ const TABLES: [Table; 8] = [
     ("coverage-mnist", |out| trust::coverage_mnist(out)),
     ("dependence", |out| trust::dependence(out)),
     ("classifiers", |out| trust::classifiers(out)),
+    ("copies", |out| views::copies(out)),
 ];
 
 fn main() -> Result<()> {

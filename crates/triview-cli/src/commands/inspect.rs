@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::InspectArgs;
-use crate::json;
+use crate::json::{self, GroupingObject};
 use crate::printer::{WIDTH, facts, name, names};
 use anyhow::Result;
 use indicatif::{HumanBytes, HumanCount};
@@ -23,6 +23,8 @@ struct Contents<'a> {
     features: &'static str,
     views: &'a [String],
     groups: Vec<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
     bytes: u64,
 }
@@ -51,7 +53,8 @@ impl<'a> Contents<'a> {
             loss: &header.loss,
             features: header.features.name(),
             views: header.schema.views(),
-            groups: json::groups(header.schema.views(), &header.grouping),
+            groups: json::named(header.schema.views(), header.grouping.groups.iter()),
+            grouping: GroupingObject::new(header.schema.views(), &header.grouping),
             classes: header.schema.classes(),
             bytes,
         }

@@ -6,7 +6,7 @@ use indicatif::HumanCount;
 use triview::amplification::Amplified;
 use triview::diagnostics::{Dependence, Independence, Verdict};
 use triview::estimator::{Estimate, Status};
-use triview::grouping::Chosen;
+use triview::grouping::{Chosen, OtherGroups};
 use triview::interval::Interval;
 
 /// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
@@ -40,8 +40,9 @@ pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> St
 /// The assumption test and the conditioning alone.
 pub(crate) fn diagnosis(estimate: &Estimate) -> String {
     let mut parts = warnings(estimate);
-    if let Some(line) = groups(estimate) {
-        parts.push(facts(&[line]));
+    let grouped = groups(estimate);
+    if !grouped.is_empty() {
+        parts.push(facts(&grouped));
     }
     parts.push(independence(&estimate.independence));
     if !estimate.independence.dependences.is_empty() {
@@ -51,14 +52,35 @@ pub(crate) fn diagnosis(estimate: &Estimate) -> String {
     parts.join("\n\n") + "\n"
 }
 
-/// How the views are grouped, where that is not plain.
-fn groups(estimate: &Estimate) -> Option<(&'static str, String)> {
-    let chosen = match estimate.grouping.chosen {
+/// How the views are grouped and why, where that is not plain.
+fn groups(estimate: &Estimate) -> Vec<(&'static str, String)> {
+    if estimate.views.len() == estimate.groups.len() {
+        return Vec::new();
+    }
+    let grouping = &estimate.grouping;
+    let chosen = match grouping.chosen {
         Chosen::Automatic => "chosen by what the rows say",
         Chosen::ByHand => "as asked",
     };
-    let groups = names(&estimate.groups, WIDTH - 42);
-    (estimate.views.len() > estimate.groups.len()).then(|| ("groups", format!("{groups}  ({chosen})")))
+    let mut lines = vec![("groups", format!("{}  ({chosen})", names(&estimate.groups, WIDTH - 45)))];
+    if !grouping.together.is_empty() {
+        let joined = |views: &Vec<usize>| {
+            views.iter().map(|&view| estimate.views[view].as_str()).collect::<Vec<_>>().join("+")
+        };
+        let together: Vec<String> = grouping.together.iter().map(joined).collect();
+        let because = "they depend on each other given the class";
+        lines.push(("together", format!("{}  ({because})", names(&together, WIDTH - 60))));
+    }
+    let furthest = |a: &&OtherGroups, b: &&OtherGroups| a.difference.abs().total_cmp(&b.difference.abs());
+    if let Some(other) = grouping.others.iter().max_by(furthest) {
+        let difference = with_error(other.difference, other.standard_error);
+        let count = grouping.others.len();
+        lines.push((
+            "spread",
+            format!("{difference}  (the furthest of {count} other groupings, on a first look)"),
+        ));
+    }
+    lines
 }
 
 /// The risk, its interval and its test.
@@ -312,6 +334,7 @@ pub(crate) mod tests {
     use triview::diagnostics::{Alarm, Conditioning};
     use triview::estimator::Fit;
     use triview::grouping::Grouping;
+    use triview::groups::Groups;
     use unicode_width::UnicodeWidthStr;
 
     fn around(value: f64) -> Interval {
@@ -426,6 +449,9 @@ pub(crate) mod tests {
             let mut wild = estimate(k);
             wild.views = vec!["v".repeat(300), "視".repeat(300), "a\tb\n".repeat(50), "w".into()];
             wild.groups = wild.views[..3].to_vec();
+            wild.grouping.together = vec![vec![0, 1, 2, 3]];
+            wild.grouping.others =
+                vec![OtherGroups { groups: Groups::single(), difference: -1e12, standard_error: 1e-3 }];
             wild.classes = (0..k).map(|class| format!("{class}{}", "級\u{7}x".repeat(90))).collect();
             wild.class_prior.iter_mut().for_each(|p| *p *= 1e-9);
             wild.conditional_risk[0].iter_mut().flatten().for_each(|cell| *cell *= -1.234_567e13);

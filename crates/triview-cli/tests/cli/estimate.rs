@@ -103,6 +103,13 @@ fn views_can_be_chosen() {
     assert_eq!(chosen["views"], serde_json::json!(["d", "b", "c"]));
     let together = folder.json(&["estimate", "four.csv", "--group", "a+d,b,c", "--json", "--quiet"]);
     assert_eq!(together["groups"], serde_json::json!([["a", "d"], ["b"], ["c"]]));
+    assert_eq!(together["grouping"]["chosen"], "by hand");
+    let found = folder.json(&["estimate", "four.csv", "--json", "--quiet"]);
+    assert_eq!(found["groups"], together["groups"]);
+    let expected = serde_json::json!({"chosen": "automatic", "together": [["a", "d"]], "others": []});
+    assert_eq!(found["grouping"], expected);
+    let text = folder.answered(&["estimate", "four.csv", "--quiet"]).stdout;
+    assert!(text.contains("a+d  (they depend on each other given the class)"), "{text}");
 }
 
 #[test]

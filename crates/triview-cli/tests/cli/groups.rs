@@ -41,6 +41,13 @@ fn groups_are_chosen_where_nobody_asks() {
     assert_eq!(estimate["groups"].as_array().map(Vec::len), Some(3));
     let text = folder.answered(&["estimate", "scores.csv"]).stdout;
     assert!(text.contains("(chosen by what the rows say)"), "{text}");
+    assert!(text.contains("other groupings, on a first look)"), "{text}");
+    assert_eq!(estimate["grouping"]["together"], json!([]));
+    for other in estimate["grouping"]["others"].as_array().expect("other groupings") {
+        let (off, error) = (number(other, "difference"), number(other, "standard_error"));
+        assert!(off.abs() < 4.0 * error, "{other}");
+        assert_ne!(other["groups"], estimate["groups"]);
+    }
     let three = folder.json(&["estimate", "scores.csv", "--views", "a,c,e", "--json"]);
     assert_eq!(three["groups"], json!([["a"], ["c"], ["e"]]));
 }

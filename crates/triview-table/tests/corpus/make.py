@@ -95,7 +95,7 @@ def state():
     basis = {"whitened": {"whitening": [0.1, 1.0, -1.0], "ridges": [0.2, 1.0], "rank": 1}}
     view = {"basis": basis, "weights": [0.0, 1.0, 0.5, 0.0, -1.0, -0.5]}
     posterior = {"kind": "posterior", "way": "sieve", "prior": [0.5, 0.5], "views": [view] * 3, "blend": [0.25] * 4}
-    grouping = {"groups": [[0], [1], [2]], "chosen": "automatic"}
+    grouping = {"groups": [[0], [1], [2]], "chosen": "automatic", "together": [], "others": []}
     header = {"schema": schema, "grouping": grouping, "loss": "log", "features": posterior}
     header |= {"bins": [{"edges": [[-0.5, 0.5], []]}] * 3}
     envelope = {"triview": "moment state", "version": 3, "header": header}

@@ -142,7 +142,7 @@ pub(crate) fn slice(cells: &[f64], dims: [usize; VIEWS], view: usize, vector: &[
 }
 
 /// `Z` for one view from the sums of `u u^T`, `u` with its leading one.
-fn whiten(gram: &[f64], q: usize) -> Result<Mat<f64>> {
+pub(crate) fn whiten(gram: &[f64], q: usize) -> Result<Mat<f64>> {
     let n = gram[0];
     if q == 1 {
         return Ok(Mat::identity(1, 1));

@@ -246,7 +246,7 @@ impl<'a> Fit<'a> {
 
     /// The statistic and its p-value.
     fn outcome(&self, blocks: &[Block], seed: u64) -> Outcome {
-        let (statistic, p_value) = signs_test(&self.residuals(blocks), FLIPS, seed);
+        let (statistic, p_value) = signs_test(&self.residuals(blocks), FLIPS, 1.0, seed);
         Outcome { statistic, p_value }
     }
 

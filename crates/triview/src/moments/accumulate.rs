@@ -22,6 +22,19 @@ pub(crate) fn block_count(k: usize) -> usize {
     if k <= 16 { 64 } else { 32 }
 }
 
+/// The rows of a batch that go to each of `count` blocks: by cluster, or by position, the first row's being `position`.
+pub(crate) fn deal(batch: &Batch, position: u64, count: usize) -> Vec<Vec<usize>> {
+    let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for row in 0..batch.rows() {
+        let block = match batch.clusters() {
+            Some(clusters) => hash(clusters[row]) % count as u64,
+            None => (position + row as u64) / RUN % count as u64,
+        };
+        rows_of[block as usize].push(row);
+    }
+    rows_of
+}
+
 /// What is summed: everything about a state but its sums.
 struct Plan {
     header: Header,
@@ -64,15 +77,7 @@ impl Accumulator {
         }
         assert_eq!(batch.k(), self.plan.header.schema.k(), "classes of the batch");
         assert_eq!(batch.views(), self.plan.header.schema.views().len(), "views of the batch");
-        let count = self.blocks.len() as u64;
-        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
-        for row in 0..batch.rows() {
-            let block = match batch.clusters() {
-                Some(clusters) => hash(clusters[row]) % count,
-                None => (self.position + row as u64) / RUN % count,
-            };
-            rows_of[block as usize].push(row);
-        }
+        let rows_of = deal(batch, self.position, self.blocks.len());
         self.position += batch.rows() as u64;
         let plan = &self.plan;
         self.blocks.par_iter_mut().zip(rows_of).for_each_init(Workspace::default, |work, (block, rows)| {
