@@ -55,7 +55,7 @@ pub(crate) enum Command {
 #[command(long_about = "Estimate the risk from unlabelled scores.\n\n\
     A score table has columns `view:class` (`image:cat`, `image:dog`, `text:cat`, ...) or one list column a view. \
     CSV, Parquet, Arrow IPC and NPY are told apart by the file's ending; several files make one data set. Other \
-    columns are ignored. States made by `triview moments` are taken in place of tables.")]
+    columns are ignored. A view without any score in a row is missing in it. States made by `triview moments` are taken in place of tables.")]
 #[command(after_long_help = "Examples:\n  \
     triview estimate scores.parquet\n  \
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
@@ -168,6 +168,9 @@ pub(crate) struct SimulateArgs {
     /// Share of the rows in which the first two views depend on each other
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) shared: f64,
+    /// Probability of each view to be missing in a row
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) missing: f64,
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,

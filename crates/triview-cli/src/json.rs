@@ -27,6 +27,8 @@ pub(crate) struct EstimateObject<'a> {
     amplified: Option<AmplifiedObject>,
     loss: &'a str,
     rows: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<ByName<'a, u64>>,
     views: &'a [String],
     groups: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -125,6 +127,7 @@ impl<'a> EstimateObject<'a> {
             amplified: None,
             loss: &estimate.loss,
             rows: estimate.rows,
+            missing: missing(&estimate.views, &estimate.missing),
             views,
             groups: named(&estimate.views, estimate.grouping.groups.iter()),
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
@@ -199,6 +202,8 @@ impl<'a> Diagnostics<'a> {
 pub(crate) struct Diagnosis<'a> {
     schema: u32,
     rows: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<ByName<'a, u64>>,
     views: &'a [String],
     groups: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -215,6 +220,7 @@ impl<'a> Diagnosis<'a> {
         Self {
             schema: SCHEMA,
             rows: estimate.rows,
+            missing: missing(&estimate.views, &estimate.missing),
             views: &estimate.views,
             groups: named(&estimate.views, estimate.grouping.groups.iter()),
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
@@ -254,6 +260,11 @@ impl<'a> GroupingObject<'a> {
             others: grouping.others.iter().map(other).collect(),
         })
     }
+}
+
+/// Rows in which each view is missing, where any is.
+pub(crate) fn missing<'a>(views: &'a [String], rows: &'a [u64]) -> Option<ByName<'a, u64>> {
+    rows.iter().any(|rows| *rows > 0).then_some(ByName { names: views, values: rows })
 }
 
 /// The names of the views of some sets.

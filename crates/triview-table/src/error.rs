@@ -311,7 +311,7 @@ pub enum Error {
         /// The number.
         value: f64,
     },
-    /// A cell without a value.
+    /// A cell without a value, in a row that has others of the same view.
     #[error(
         "`{}`, row {row}, column `{column}`: the value is missing; fill it in or remove the row",
         path.display()

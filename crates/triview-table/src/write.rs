@@ -22,7 +22,7 @@ const LABEL: &str = "label";
 type Output = BufWriter<File>;
 
 /// Writes a score table with a `label` column and says how many rows it has. The path's ending chooses the format:
-/// `.csv`, `.parquet`, `.arrow`, or `.npy` (an array of scores, without labels).
+/// `.csv`, `.parquet`, `.arrow`, or `.npy` (an array of scores, without labels and missing views).
 ///
 /// # Errors
 /// [`Error::OutputFormat`], [`Error::ViewName`] or [`Error::Write`].
@@ -73,7 +73,9 @@ fn write_csv(
             for (view, class) in cells(schema) {
                 number.clear();
                 // The shortest text that is read back as the same number.
-                let _ = write!(number, "{:?}", batch.column(view, class)[row]);
+                if !batch.is_missing(view, row) {
+                    let _ = write!(number, "{:?}", batch.column(view, class)[row]);
+                }
                 writer.write_field(&number)?;
             }
             writer.write_field(&schema.classes()[label])?;
@@ -132,6 +134,10 @@ fn write_npy(
     output.write_all(&npy_header(0, schema))?;
     let mut rows = 0;
     for (batch, _) in batches {
+        if batch.missing().is_some() {
+            let reason = "an array cannot say that a view is missing, but .csv, .parquet and .arrow can";
+            return Err(io::Error::other(reason));
+        }
         for row in 0..batch.rows() {
             for (view, class) in cells(schema) {
                 output.write_all(&batch.column(view, class)[row].to_le_bytes())?;
@@ -164,7 +170,7 @@ fn cells(schema: &Schema) -> impl Iterator<Item = (usize, usize)> {
 
 fn arrow_schema(schema: &Schema) -> SchemaRef {
     let mut fields: Vec<Field> =
-        names(schema).map(|name| Field::new(name, DataType::Float64, false)).collect();
+        names(schema).map(|name| Field::new(name, DataType::Float64, true)).collect();
     fields.push(Field::new(LABEL, DataType::Utf8, false));
     Arc::new(arrow_schema::Schema::new(fields))
 }
@@ -176,14 +182,15 @@ fn record_batch(
     labels: &[usize],
 ) -> io::Result<RecordBatch> {
     let mut columns: Vec<ArrayRef> = cells(schema)
-        .map(|(view, class)| Arc::new(Float64Array::from_iter_values(column(batch, view, class))) as ArrayRef)
+        .map(|(view, class)| Arc::new(Float64Array::from_iter(column(batch, view, class))) as ArrayRef)
         .collect();
     let labels = labels.iter().map(|&label| schema.classes()[label].as_str());
     columns.push(Arc::new(StringArray::from_iter_values(labels)));
     RecordBatch::try_new(arrow.clone(), columns).map_err(io::Error::other)
 }
 
-fn column(batch: &Batch, view: usize, class: usize) -> impl Iterator<Item = f64> {
+/// The scores of a column, nothing where the view is missing.
+fn column(batch: &Batch, view: usize, class: usize) -> impl Iterator<Item = Option<f64>> {
     let scores = if batch.rows() == 0 { &[] } else { batch.column(view, class) };
-    scores.iter().copied()
+    scores.iter().enumerate().map(move |(row, score)| (!batch.is_missing(view, row)).then_some(*score))
 }

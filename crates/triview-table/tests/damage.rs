@@ -116,6 +116,7 @@ fn damaged_states() {
         grouping: Grouping::single(),
         loss: "log".into(),
         features: FeatureMap::Scores,
+        absent: [0, 1, 2].map(|_| vec![0.0; 2]),
         bins: std::array::from_fn(|_| Bins::none(2)),
     };
     let layout = header.layout().unwrap();

@@ -460,8 +460,7 @@ fn null() {
     }
     let whole = lists(&[pair(), pair()]);
     for (holes, row, column) in [
-        (lists(&[pair(), None]), 2, "`b`"),
-        (lists(&[None, pair()]), 1, "`b`"),
+        (lists(&[None, Some(vec![None, Some(1.0)])]), 2, "`b[0]`"),
         (lists(&[pair(), Some(vec![Some(1.0), None])]), 2, "`b[1]`"),
     ] {
         let batch = [record_batch(vec![("a", whole.clone()), ("b", holes.clone()), ("c", whole.clone())])];

@@ -19,6 +19,7 @@ fn header() -> Header {
         schema,
         loss: "log".into(),
         features: FeatureMap::Scores,
+        absent: [0, 1, 2].map(|_| vec![0.0; 3]),
         bins: std::array::from_fn(|_| Bins::none(3)),
     }
 }
@@ -149,7 +150,7 @@ fn a_header_that_implies_more_than_the_file_holds() {
     let text = format!(
         "{{\"triview\": \"moment state\", \"version\": 3, \"header\": {{\"schema\": {{\"views\": \
          [\"a\", \"b\", \"c\"], \"classes\": [{}]}}, \"grouping\": {{\"groups\": [[0], [1], [2]], \"chosen\": \"automatic\", \"together\": [], \"others\": []}}, \"loss\": \"log\", \"features\": {{\"kind\": \"scores\"}}, \
-         \"bins\": [{{\"edges\": []}}, {{\"edges\": []}}, {{\"edges\": []}}]}}}}",
+         \"absent\": [[], [], []], \"bins\": [{{\"edges\": [], \"missing\": false}}, {{\"edges\": [], \"missing\": false}}, {{\"edges\": [], \"missing\": false}}]}}}}",
         names.join(",")
     );
     let data = [0_u8; 8];

@@ -123,6 +123,14 @@ pub enum Error {
         /// Classes.
         k: usize,
     },
+    /// A view that is missing in every row.
+    #[error(
+        "view `{view}` is missing in every row that was looked at; leave it out by naming the others in `--views`"
+    )]
+    NeverPresent {
+        /// The view.
+        view: String,
+    },
     /// A view whose scores never change.
     #[error(
         "the scores of view `{view}` are constant: it says nothing of the class; leave it out or mend it"

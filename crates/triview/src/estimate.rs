@@ -55,6 +55,8 @@ pub struct Estimate {
     pub loss: String,
     /// Rows it rests on.
     pub rows: u64,
+    /// Rows in which each view is missing.
+    pub missing: Vec<u64>,
     /// Blocks of rows that the standard errors rest on.
     pub blocks: usize,
     /// Names of the input views.
@@ -128,6 +130,7 @@ impl Estimate {
             level,
             loss: header.loss.clone(),
             rows: moments.rows(),
+            missing: moments.missing(),
             blocks: deviations.count(),
             views: header.schema.views().to_vec(),
             grouping: header.grouping.clone(),

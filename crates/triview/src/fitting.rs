@@ -13,7 +13,7 @@ use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
 use crate::surrogate::Surrogates;
 use crate::vectorised;
-use crate::views::{Batch, Schema, VIEWS};
+use crate::views::{Batch, Schema, VIEWS, take_rows};
 use faer::Mat;
 
 /// Ridge functions of the sieve's basis for each view.
@@ -80,13 +80,19 @@ impl<'a> Look<'a> {
     /// [`Features::Auto`], the one with the smallest standard error.
     pub(crate) fn header(&self, features: Features) -> Result<Header> {
         let grouped = &self.grouped;
-        let bins = std::array::from_fn(|v| Bins::fit(grouped.rows(), grouped.view(v)));
+        let bins = std::array::from_fn(|v| {
+            let (present, scores) = grouped.present_scores(&[v]);
+            Bins::fit(present, &scores, present < grouped.rows())
+        });
         let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
         Ok(self.header_with(grouping, self.choose(features)?, bins))
     }
 
     fn header_with(&self, grouping: Grouping, features: FeatureMap, bins: [Bins; VIEWS]) -> Header {
-        Header { schema: self.schema.clone(), grouping, loss: self.loss.into(), features, bins }
+        let means: Vec<Vec<f64>> =
+            grouping.groups.iter().map(|views| mean_scores(&self.rows, views)).collect();
+        let absent = std::array::from_fn(|v| means[v].clone());
+        Header { schema: self.schema.clone(), grouping, loss: self.loss.into(), features, absent, bins }
     }
 
     fn choose(&self, features: Features) -> Result<FeatureMap> {
@@ -144,7 +150,17 @@ impl<'a> Look<'a> {
 
 /// A softmax of each group's standardised scores.
 fn softmax(rows: &Batch) -> FeatureMap {
-    FeatureMap::Softmax { views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))) }
+    let of_group = |v| {
+        let (present, scores) = rows.present_scores(&[v]);
+        Softmax::fit(present, &scores)
+    };
+    FeatureMap::Softmax { views: std::array::from_fn(of_group) }
+}
+
+/// The means of the summed scores of some views over the rows in which any of them is there.
+fn mean_scores(rows: &Batch, views: &[usize]) -> Vec<f64> {
+    let (present, scores) = rows.present_scores(views);
+    scores.chunks_exact(present).map(|column| column.iter().sum::<f64>() / present as f64).collect()
 }
 
 /// The candidate with the smaller standard error, or the one that there is.
@@ -156,14 +172,14 @@ fn better(a: Result<Candidate>, b: Result<Candidate>) -> Result<Candidate> {
     }
 }
 
-/// Refuses views whose scores never change, with their names.
+/// Refuses views that are never there, or whose scores never change, with their names.
 fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
     for (v, view) in schema.views().iter().enumerate() {
-        let constant = (0..schema.k()).all(|class| {
-            let column = rows.column(v, class);
-            column.iter().all(|score| *score == column[0])
-        });
-        if constant {
+        let (present, scores) = rows.present_scores(&[v]);
+        if present == 0 {
+            return Err(Error::NeverPresent { view: view.clone() });
+        }
+        if scores.chunks_exact(present).all(|column| column.iter().all(|score| *score == column[0])) {
             return Err(Error::ConstantView { view: view.clone() });
         }
     }
@@ -172,14 +188,15 @@ fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
 
 /// Posteriors by maximum likelihood, from the model's own posterior and from the first pass.
 fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
-    let n = rows.rows();
-    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(n, rows.view(v), RIDGES))?;
-    let functions = evaluate(rows, &bases);
+    let views = Present::all(rows);
+    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(views[v].rows.len(), &views[v].scores, RIDGES))?;
+    let functions: [_; VIEWS] = std::array::from_fn(|v| views[v].evaluate(&bases[v]));
     let start = |labels: [&[f64]; VIEWS]| -> Result<([Vec<f64>; VIEWS], Vec<f64>)> {
         let mut prior = vec![0.0; rows.k()];
         let weights = try_views(|v| {
+            let n = views[v].rows.len();
             let linear = &functions[v][..n * bases[v].linear()];
-            let (of_view, means) = class_means(n, linear, labels[v]);
+            let (of_view, means) = class_means(n, linear, &take_rows(rows.rows(), labels[v], &views[v].rows));
             prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
             let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
             // The ridge functions start without weight.
@@ -188,7 +205,7 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
         })?;
         Ok((weights, prior))
     };
-    let sieve = Sieve::new(n, std::array::from_fn(|v| rows.view(v)), &bases, SIEVE_RIDGE);
+    let sieve = Sieve::new(rows, &bases, SIEVE_RIDGE);
     let own = model_posterior(rows);
     let surrogates = surrogate_labels(rows, first)?;
     let starts = [start([&own, &own, &own])?, start(std::array::from_fn(|v| surrogates[v].as_slice()))?];
@@ -203,16 +220,16 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
 /// Posteriors by softmax regression of the other views' surrogate labels on a view's scores: minimises
 /// `E[log sum_j exp(B phi)_j - W_-v . B phi]`.
 fn regression(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
-    let (n, k) = (rows.rows(), rows.k());
-    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(n, rows.view(v), 0))?;
-    let functions = evaluate(rows, &bases);
     let labels = surrogate_labels(rows, first)?;
     let mut fitted = Vec::with_capacity(VIEWS);
-    for (v, basis) in bases.into_iter().enumerate() {
-        let (prior, means) = class_means(n, &functions[v], &labels[v]);
-        let start = discriminant(&prior, &second_moment(n, &functions[v]), &means)?;
-        let target = label_products(n, &functions[v], &labels[v]);
-        let objective = |weights: &[f64]| softmax_regression(n, k, &functions[v], &target, weights);
+    for (view, labels) in Present::all(rows).into_iter().zip(labels) {
+        let n = view.rows.len();
+        let basis = Basis::fit(n, &view.scores, 0)?;
+        let (functions, labels) = (view.evaluate(&basis), take_rows(rows.rows(), &labels, &view.rows));
+        let (prior, means) = class_means(n, &functions, &labels);
+        let start = discriminant(&prior, &second_moment(n, &functions), &means)?;
+        let target = label_products(n, &functions, &labels);
+        let objective = |weights: &[f64]| softmax_regression(n, rows.k(), &functions, &target, weights);
         fitted.push(Posterior { basis, weights: minimise(objective, start, 1e-6, 100).point });
     }
     let views = fitted.try_into().map_err(|_| Error::Internal("three views make three posteriors"))?;
@@ -268,13 +285,24 @@ pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<
     Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views, blend: None })
 }
 
-/// The basis functions of all rows.
-fn evaluate(rows: &Batch, bases: &[Basis; VIEWS]) -> [Vec<f64>; VIEWS] {
-    std::array::from_fn(|v| {
+/// The rows in which a view is there, and its scores in them.
+struct Present {
+    rows: Vec<usize>,
+    scores: Vec<f64>,
+}
+
+impl Present {
+    /// Of each of three views.
+    fn all(rows: &Batch) -> [Self; VIEWS] {
+        std::array::from_fn(|v| Self { rows: rows.with(&[v]), scores: rows.present_scores(&[v]).1 })
+    }
+
+    /// The basis functions of these rows.
+    fn evaluate(&self, basis: &Basis) -> Vec<f64> {
         let mut out = Vec::new();
-        bases[v].evaluate(rows.rows(), rows.view(v), &mut out);
+        basis.evaluate(self.rows.len(), &self.scores, &mut out);
         out
-    })
+    }
 }
 
 /// `E[phi phi^T]`.
@@ -324,7 +352,11 @@ fn surrogate_labels(rows: &Batch, first: &Candidate) -> Result<[Vec<f64>; VIEWS]
         Surrogates::new(&first.solution.whitening, &first.solution.main.mixture, &layout.features, &total)?;
     let labels: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
         let mut evaluated = Evaluated::default();
-        first.map.evaluate(v, n, rows.view(v), &mut evaluated);
+        let (missing, mut scores) = (rows.without(&[v]), rows.view(v).to_vec());
+        for (column, absent) in scores.chunks_exact_mut(n).zip(&first.moments.header().absent[v]) {
+            missing.iter().for_each(|&row| column[row] = *absent);
+        }
+        first.map.evaluate(v, n, &scores, &missing, &mut evaluated);
         let map = &surrogates.maps[v];
         let weights: Vec<f64> = (0..k).flat_map(|j| (0..map.ncols()).map(move |c| map[(j, c)])).collect();
         let mut labels = vec![0.0; n * k];

@@ -175,12 +175,13 @@ fn binned_blocks(rows: &Batch) -> Result<Vec<BinnedBlock>> {
     let mut blocks: Vec<BinnedBlock> =
         dealt.iter().map(|block| BinnedBlock { rows: block.rows(), views: Vec::new() }).collect();
     for view in 0..rows.views() {
-        let bins = Bins::fit(rows.rows(), rows.view(view));
+        let (present, scores) = rows.present_scores(&[view]);
+        let bins = Bins::fit(present, &scores, present < rows.rows());
         let q = bins.dimension();
         let mut gram = vec![0.0; q * q];
         for (part, block) in dealt.iter().zip(&mut blocks) {
             let mut indicators = Vec::new();
-            bins.evaluate(part.rows(), part.view(view), &mut indicators);
+            bins.evaluate(part.rows(), part.view(view), &part.without(&[view]), &mut indicators);
             kernel::gram(&indicators, part.rows(), q, &mut gram);
             block.views.push(indicators);
         }
@@ -219,9 +220,13 @@ fn information(rows: &Batch, sets: &[Vec<usize>]) -> Result<Vec<f64>> {
     let n = rows.rows();
     let mut whitened = Vec::with_capacity(sets.len());
     for views in sets {
-        let scores = rows.sum(views);
+        let (present, scores) = rows.present_scores(views);
+        let softmax = Softmax::fit(present, &scores);
         let mut columns = Vec::new();
-        Softmax::fit(n, &scores).evaluate(n, &scores, &mut columns);
+        softmax.evaluate(n, &rows.sum(views), &mut columns);
+        for row in rows.without(views) {
+            columns.iter_mut().skip(row).step_by(n).for_each(|cell| *cell = 1.0 / rows.k() as f64);
+        }
         let mut features = Vec::new();
         Basis::fit(n, &columns, 0)?.evaluate(n, &columns, &mut features);
         whitened.push(features);

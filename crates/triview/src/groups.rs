@@ -4,7 +4,7 @@
 //! class. The score of a group is the sum of its views' scores, as the score of the model is the sum of all.
 
 use crate::error::{Error, Result};
-use crate::views::VIEWS;
+use crate::views::{VIEWS, bits};
 use serde::{Deserialize, Serialize};
 
 /// A partition of the input views into three groups.
@@ -87,6 +87,12 @@ impl Groups {
     /// When there is no such view: a mistake of the caller's.
     pub fn of(&self, view: usize) -> usize {
         self.members.iter().position(|views| views.contains(&view)).expect("every view is in a group")
+    }
+
+    /// One bit a group that is missing in a row, from one bit a view: a group is missing where all its views are.
+    pub(crate) fn missing(&self, views: u64) -> u64 {
+        let missing = |members: &Vec<usize>| views & bits(members) == bits(members);
+        (0..VIEWS).filter(|&group| missing(&self.members[group])).fold(0, |all, group| all | 1 << group)
     }
 
     /// Names of the groups: those of their views, joined by `+`.

@@ -19,8 +19,18 @@ struct Sampler {
     /// A row is kept when the lowest `level` bits of its hash are zero.
     level: u32,
     position: u64,
-    /// Kept rows: hash, group, and the scores of all views, view by view.
-    kept: Vec<(u64, Option<u64>, Vec<f64>)>,
+    kept: Vec<Kept>,
+}
+
+/// A row that is kept.
+#[derive(Debug)]
+struct Kept {
+    hash: u64,
+    cluster: Option<u64>,
+    /// One bit a view that is missing.
+    missing: u64,
+    /// The scores of all views, view by view.
+    scores: Vec<f64>,
 }
 
 impl Sampler {
@@ -37,11 +47,16 @@ impl Sampler {
             }
             let scores =
                 (0..self.views * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
-            self.kept.push((hash, batch.clusters().map(|clusters| clusters[row]), scores));
+            self.kept.push(Kept {
+                hash,
+                cluster: batch.clusters().map(|clusters| clusters[row]),
+                missing: batch.missing().map_or(0, |missing| missing[row]),
+                scores,
+            });
             while self.kept.len() > self.most {
                 self.level += 1;
                 let level = self.level;
-                self.kept.retain(|(hash, _, _)| hash.trailing_zeros() >= level);
+                self.kept.retain(|kept| kept.hash.trailing_zeros() >= level);
             }
         }
     }
@@ -49,12 +64,13 @@ impl Sampler {
     fn finish(self) -> Batch {
         let rows = self.kept.len();
         let of_view = |v: usize| {
-            let cells = |class| self.kept.iter().map(move |(_, _, scores)| scores[v * self.k + class]);
+            let cells = |class| self.kept.iter().map(move |kept| kept.scores[v * self.k + class]);
             (0..self.k).flat_map(cells).collect()
         };
         let scores = (0..self.views).map(of_view).collect();
-        let clusters: Option<Vec<u64>> = self.kept.iter().map(|(_, cluster, _)| *cluster).collect();
-        let batch = Batch::from_finite(rows, scores);
+        let clusters: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.cluster).collect();
+        let missing = self.kept.iter().map(|kept| kept.missing).collect();
+        let batch = Batch::from_finite(rows, scores).with_missing(missing);
         match clusters {
             Some(clusters) if rows > 0 => batch.with_clusters(clusters),
             _ => batch,

@@ -59,6 +59,7 @@ impl Preset {
             prior: None,
             shared: 0.0,
             copied: None,
+            missing: 0.0,
         }
     }
 }
@@ -98,6 +99,8 @@ pub struct Setting {
     pub shared: f64,
     /// Makes the second view a copy of the first up to Laplace noise of this standard deviation.
     pub copied: Option<f64>,
+    /// The probability of each view to be missing in a row, whatever else is.
+    pub missing: f64,
 }
 
 /// Class means, true and as the model has them: what rows are drawn from.
@@ -107,6 +110,7 @@ pub struct Population {
     prior: Vec<f64>,
     shared: f64,
     copied: Option<f64>,
+    missing: f64,
     /// By view, class and dimension.
     means: Vec<Vec<Vec<f64>>>,
     model: Vec<Vec<Vec<f64>>>,
@@ -143,12 +147,10 @@ impl Population {
                 "one probability a class, summing to one, is needed",
             );
         }
-        if !(0.0..=1.0).contains(&setting.shared) {
-            return refuse(
-                "shared",
-                setting.shared.to_string(),
-                "a share of the rows, from 0 to 1, is needed",
-            );
+        for (name, share) in [("shared", setting.shared), ("missing", setting.missing)] {
+            if !(0.0..=1.0).contains(&share) {
+                return refuse(name, share.to_string(), "a share of the rows, from 0 to 1, is needed");
+            }
         }
         let mut rng = Pcg64::seed_from_u64(seed);
         let spread = setting.separation / 2f64.sqrt();
@@ -166,7 +168,8 @@ impl Population {
         if setting.copied.is_some() {
             (means[1], model[1]) = (means[0].clone(), model[0].clone());
         }
-        Ok(Self { schema, prior, shared: setting.shared, copied: setting.copied, means, model })
+        let Setting { shared, copied, missing, .. } = *setting;
+        Ok(Self { schema, prior, shared, copied, missing, means, model })
     }
 
     /// Names of the views and classes.
@@ -200,7 +203,14 @@ impl Population {
                 }
             }
         }
-        (Batch::from_finite(rows, scores), labels)
+        let batch = Batch::from_finite(rows, scores);
+        if self.missing == 0.0 {
+            return (batch, labels);
+        }
+        let views = self.means.len();
+        let mut missing = |view: usize| u64::from(rng.random::<f64>() < self.missing) << view;
+        let missing = (0..rows).map(|_| (0..views).map(&mut missing).sum()).collect();
+        (batch.with_missing(missing), labels)
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// into three (see [`Groups`]).
 pub const VIEWS: usize = 3;
 
-/// The most input views; every pair of them is looked at when they are grouped.
+/// The most input views: one bit each, and every pair of them is looked at when they are grouped.
 pub const MOST_VIEWS: usize = 64;
 
 /// What the columns of a score table mean.
@@ -83,6 +83,8 @@ impl Schema {
 pub struct Batch {
     rows: usize,
     scores: Vec<Vec<f64>>,
+    /// For each row, one bit a view that is missing in it; absent where none is in any.
+    missing: Option<Vec<u64>>,
     clusters: Option<Vec<u64>>,
     segments: Option<Vec<u64>>,
 }
@@ -112,7 +114,30 @@ impl Batch {
 
     /// A batch of scores that were computed here and are finite by construction.
     pub(crate) fn from_finite(rows: usize, scores: Vec<Vec<f64>>) -> Self {
-        Self { rows, scores, clusters: None, segments: None }
+        Self { rows, scores, missing: None, clusters: None, segments: None }
+    }
+
+    /// The same batch without some views in some rows: `missing` has for each row one bit a view, the lowest for the
+    /// first. What their scores were is forgotten. A row may lack all of its views.
+    ///
+    /// # Panics
+    /// When there is not one number a row, or a bit stands for no view: a mistake of the caller's.
+    #[must_use]
+    pub fn with_missing(mut self, missing: Vec<u64>) -> Self {
+        assert_eq!(missing.len(), self.rows, "missing views of every row");
+        let any = missing.iter().fold(0, |any, row| any | row);
+        assert!(self.views() == MOST_VIEWS || any >> self.views() == 0, "a bit for every view");
+        if any == 0 {
+            return self;
+        }
+        for (view, scores) in self.scores.iter_mut().enumerate().filter(|(view, _)| any >> view & 1 == 1) {
+            for column in scores.chunks_exact_mut(self.rows) {
+                let cells = column.iter_mut().zip(&missing);
+                cells.filter(|(_, row)| *row >> view & 1 == 1).for_each(|(cell, _)| *cell = 0.0);
+            }
+        }
+        self.missing = Some(missing);
+        self
     }
 
     /// The same batch whose rows belong to groups: rows with equal keys are kept in one block, so that
@@ -155,19 +180,45 @@ impl Batch {
         Self {
             rows: rows.len(),
             scores: scores.collect(),
+            missing: keys(&self.missing),
             clusters: keys(&self.clusters),
             segments: keys(&self.segments),
         }
     }
 
-    /// The same rows with one view a group, whose scores are the sums of its members'.
+    /// The same rows with one view a group, whose scores are the sums of those of its members that are there; it is
+    /// missing where all of them are.
     pub(crate) fn grouped(&self, groups: &Groups) -> Self {
         Self {
             rows: self.rows,
             scores: groups.iter().map(|views| self.sum(views)).collect(),
+            missing: self.missing.as_ref().map(|rows| rows.iter().map(|row| groups.missing(*row)).collect()),
             clusters: self.clusters.clone(),
             segments: self.segments.clone(),
         }
+    }
+
+    /// The rows in which all of some views are missing.
+    pub(crate) fn without(&self, views: &[usize]) -> Vec<usize> {
+        let bits = bits(views);
+        let missing = |row: &usize| self.missing.as_ref().is_some_and(|missing| missing[*row] & bits == bits);
+        if self.missing.is_some() { (0..self.rows).filter(missing).collect() } else { Vec::new() }
+    }
+
+    /// The rows in which any of some views is there.
+    pub(crate) fn with(&self, views: &[usize]) -> Vec<usize> {
+        let mut there = vec![true; self.rows];
+        self.without(views).into_iter().for_each(|row| there[row] = false);
+        (0..self.rows).filter(|&row| there[row]).collect()
+    }
+
+    /// How many rows have any of some views, and the summed scores of these in those rows, class by class.
+    pub(crate) fn present_scores(&self, views: &[usize]) -> (usize, Vec<f64>) {
+        if self.missing.is_none() {
+            return (self.rows, self.sum(views));
+        }
+        let rows = self.with(views);
+        (rows.len(), take_rows(self.rows, &self.sum(views), &rows))
     }
 
     /// The sums of the scores of some views, class by class.
@@ -204,6 +255,16 @@ impl Batch {
         &self.scores[view][class * self.rows..(class + 1) * self.rows]
     }
 
+    /// Whether a view is missing in a row.
+    pub fn is_missing(&self, view: usize, row: usize) -> bool {
+        self.missing.as_ref().is_some_and(|missing| missing[row] >> view & 1 == 1)
+    }
+
+    /// For each row, one bit a view that is missing in it; absent where none is in any.
+    pub fn missing(&self) -> Option<&[u64]> {
+        self.missing.as_deref()
+    }
+
     /// The group of each row, where rows are grouped.
     pub fn clusters(&self) -> Option<&[u64]> {
         self.clusters.as_deref()
@@ -213,6 +274,16 @@ impl Batch {
     pub fn segments(&self) -> Option<&[u64]> {
         self.segments.as_deref()
     }
+}
+
+/// One bit a view.
+pub(crate) fn bits(views: &[usize]) -> u64 {
+    views.iter().fold(0, |bits, view| bits | 1 << view)
+}
+
+/// Some rows of columns of `n` numbers.
+pub(crate) fn take_rows(n: usize, columns: &[f64], rows: &[usize]) -> Vec<f64> {
+    columns.chunks_exact(n).flat_map(|column| rows.iter().map(|&row| column[row])).collect()
 }
 
 /// Something that can be read from its beginning more than once, batch by batch.

@@ -22,7 +22,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 9] = [
+const TABLES: [Table; 10] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -32,6 +32,7 @@ const TABLES: [Table; 9] = [
     ("dependence", |out| trust::dependence(out)),
     ("classifiers", |out| trust::classifiers(out)),
     ("copies", |out| views::copies(out)),
+    ("missing", |out| views::missing(out)),
 ];
 
 fn main() -> Result<()> {

@@ -6,6 +6,7 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
+use triview::diagnostics::LEVEL;
 use triview::estimator::{Estimate, Params};
 use triview::learning::{Mean, log_loss};
 use triview::simulate::{Population, Preset, Setting};
@@ -65,4 +66,52 @@ pub(crate) fn copies(out: &mut impl Write) -> Result<()> {
         out.flush()?;
     }
     Ok(())
+}
+
+/// What it costs that 30% of each view are missing, and whether it biases the risk.
+pub(crate) fn missing(out: &mut impl Write) -> Result<()> {
+    const DRAWS: u64 = 40;
+    const ROWS: usize = 20_000;
+    writeln!(out, "\n### Views that are missing at random: {DRAWS} draws of {ROWS} rows\n")?;
+    writeln!(
+        out,
+        "| preset | missing | true risk | median s.e. | median s.e. over that of complete rows | mean z | RMS z | \
+         independence rejected | not trusted |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
+    for preset in [Preset::Three, Preset::Six] {
+        let mut complete = Vec::new();
+        for missing in [0.0, 0.1, 0.3] {
+            let answers = draws(&Setting { missing, ..preset.setting() }, DRAWS, ROWS)?;
+            let errors: Vec<f64> = answers.iter().map(|(estimate, _)| estimate.standard_error).collect();
+            if complete.is_empty() {
+                complete.clone_from(&errors);
+            }
+            let ratios = errors.iter().zip(&complete).map(|(error, complete)| error / complete).collect();
+            let z = |(estimate, truth): &(Estimate, Mean)| {
+                (estimate.risk - truth.value) / estimate.standard_error
+            };
+            let mean =
+                |of: &dyn Fn(&(Estimate, Mean)) -> f64| answers.iter().map(of).sum::<f64>() / DRAWS as f64;
+            let rejected = |estimate: &Estimate| estimate.independence.p_value.is_some_and(|p| p < LEVEL);
+            writeln!(
+                out,
+                "| {preset} | {missing} | {:.4} | {:.4} | {:.2} | {:+.2} | {:.2} | {} | {} |",
+                mean(&|answer| answer.1.value),
+                median(errors),
+                median(ratios),
+                mean(&z),
+                mean(&|answer| z(answer).powi(2)).sqrt(),
+                answers.iter().filter(|(estimate, _)| rejected(estimate)).count(),
+                answers.iter().filter(|(estimate, _)| !estimate.trusted()).count(),
+            )?;
+            out.flush()?;
+        }
+    }
+    Ok(())
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
 }

@@ -29,6 +29,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     setting.classes = args.classes.map_or(setting.classes, usize::from);
     setting.views = args.views.map_or(setting.views, usize::from);
     setting.shared = args.shared;
+    setting.missing = args.missing;
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
     output::check(&args.output, &[])?;
     output::check(&truth_path, std::slice::from_ref(&args.output))?;
@@ -93,6 +94,7 @@ struct SettingObject<'a> {
     model_noise: f64,
     class_prior: &'a [f64],
     shared: f64,
+    missing: f64,
     seed: u64,
 }
 
@@ -122,6 +124,7 @@ fn truth_text(
             model_noise: setting.model_noise,
             class_prior: population.prior(),
             shared: setting.shared,
+            missing: setting.missing,
             seed,
         },
     })

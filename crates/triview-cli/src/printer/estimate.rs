@@ -29,6 +29,7 @@ pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> St
     let mut lines =
         vec![("rows", HumanCount(estimate.rows).to_string()), ("views", names(&estimate.views, WIDTH - 12))];
     lines.extend(groups(estimate));
+    lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
     lines.push(("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, WIDTH - 20))));
     parts.push(facts(&lines));
     parts.push(classes(estimate));
@@ -50,6 +51,15 @@ pub(crate) fn diagnosis(estimate: &Estimate) -> String {
     }
     parts.push(conditioning(estimate));
     parts.join("\n\n") + "\n"
+}
+
+/// In how many rows each view is missing, where any is.
+pub(crate) fn missing(views: &[String], rows: &[u64]) -> Option<String> {
+    let counted = views.iter().zip(rows).filter(|(_, rows)| **rows > 0);
+    let lines: Vec<String> = counted
+        .map(|(view, rows)| format!("{} in {} rows", name(view, VIEW_WIDTH), HumanCount(*rows)))
+        .collect();
+    (!lines.is_empty()).then(|| names(&lines, WIDTH - 12))
 }
 
 /// How the views are grouped and why, where that is not plain.
@@ -371,6 +381,7 @@ pub(crate) mod tests {
             level: 0.95,
             loss: "log".into(),
             rows: 10_000,
+            missing: vec![0; 3],
             blocks: 64,
             views: ["image", "text", "audio"].map(str::to_owned).to_vec(),
             grouping: Grouping::single(),
@@ -457,6 +468,7 @@ pub(crate) mod tests {
             wild.conditional_risk[0].iter_mut().flatten().for_each(|cell| *cell *= -1.234_567e13);
             wild.conditioning.tau = 1e300;
             wild.rows = u64::MAX;
+            wild.missing = vec![u64::MAX; 4];
             wild.risk = -1e15;
             wild.alarms = vec![alarm(&format!("class `{}` has no rows", "級".repeat(200)))];
             wild.interval = Interval { low: -1e15, high: 1e16 };

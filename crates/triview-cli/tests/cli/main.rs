@@ -5,6 +5,7 @@ mod demo;
 mod diagnose;
 mod estimate;
 mod groups;
+mod missing;
 mod segments;
 mod simulate;
 mod states;

@@ -19,6 +19,16 @@ pub enum Terms {
     PerGroup,
 }
 
+impl Terms {
+    /// The term of a view that is missing: it adds nothing to a sum, and changes no product.
+    pub(crate) fn of_nothing(self) -> f64 {
+        match self {
+            Terms::PerView => 0.0,
+            Terms::PerGroup => 1.0,
+        }
+    }
+}
+
 /// A loss that separates over the views: `L(x, y) = A(x) - sum_v f_v(x_v, y)` (assumption 1 of the paper).
 ///
 /// A loss of another form overrides [`Loss::risk`] and [`Loss::gain`].
@@ -35,7 +45,7 @@ pub trait Loss: Send + Sync {
         Terms::PerView
     }
 
-    /// Writes `A(x)` for each row, from the scores of every view.
+    /// Writes `A(x)` for each row, from the scores of every view; a view that is missing has scores of zero.
     fn offset(&self, rows: usize, scores: &[&[f64]], offset: &mut [f64]);
 
     /// Writes `L(x, class)` for each row, from what [`Loss::offset`] and [`Loss::terms`] wrote.

@@ -110,6 +110,9 @@ struct Workspace {
     scores: Vec<Vec<f64>>,
     /// The sums of the scores of each group of several views.
     sums: [Vec<f64>; VIEWS],
+    /// The rows in which each view, and each group, is missing.
+    missing: Vec<Vec<usize>>,
+    missing_groups: [Vec<usize>; VIEWS],
     terms: Vec<Vec<f64>>,
     factor: Vec<f64>,
     groups: [Evaluated; VIEWS],
@@ -133,17 +136,23 @@ impl Workspace {
                 scores.extend(rows.iter().map(|&row| column[row]));
             }
         }
-        self.add_up_terms(plan, n);
+        self.find_missing(plan, batch, rows);
+        self.multiply_terms(plan, n);
         for (g, members) in header.grouping.groups.iter().enumerate() {
-            let scores = sum(&self.scores, members, &mut self.sums[g]);
-            header.features.evaluate(g, n, scores, &mut self.groups[g]);
-            header.bins[g].evaluate(n, scores, &mut self.bins[g]);
+            let missing = &self.missing_groups[g];
+            let absent = &header.absent[g];
+            let scores = sum(&self.scores, members, n, (missing, absent), &mut self.sums[g]);
+            header.features.evaluate(g, n, scores, missing, &mut self.groups[g]);
+            header.bins[g].evaluate(n, scores, missing, &mut self.bins[g]);
         }
         self.offset.resize(n, 0.0);
         let scores: Vec<&[f64]> = self.scores.iter().map(Vec::as_slice).collect();
         loss.offset(n, &scores, &mut self.offset);
 
         layout.rows.of_mut(block)[0] += n as f64;
+        for (count, missing) in layout.missing.of_mut(block).iter_mut().zip(&self.missing) {
+            *count += missing.len() as f64;
+        }
         let features = self.groups.each_ref().map(|group| group.features.as_slice());
         let bins = self.bins.each_ref().map(Vec::as_slice);
         let terms: Vec<&[f64]> = self.terms.iter().map(Vec::as_slice).collect();
@@ -173,30 +182,65 @@ impl Workspace {
         }
     }
 
+    /// Finds the rows at hand in which views, and groups, are missing.
+    fn find_missing(&mut self, plan: &Plan, batch: &Batch, rows: &[usize]) {
+        self.missing.resize_with(batch.views(), Vec::new);
+        self.missing.iter_mut().chain(&mut self.missing_groups).for_each(Vec::clear);
+        let Some(missing) = batch.missing() else { return };
+        for (at, &row) in rows.iter().enumerate().filter(|(_, row)| missing[**row] != 0) {
+            let views = missing[row];
+            let groups = plan.header.grouping.groups.missing(views);
+            let set = |bits: u64, all: &mut [Vec<usize>]| {
+                all.iter_mut()
+                    .enumerate()
+                    .filter(|(bit, _)| bits >> bit & 1 == 1)
+                    .for_each(|(_, of)| of.push(at));
+            };
+            set(views, &mut self.missing);
+            set(groups, &mut self.missing_groups);
+        }
+    }
+
     /// The terms of the rows at hand: a view's own, or the product over a group.
-    fn add_up_terms(&mut self, plan: &Plan, n: usize) {
+    fn multiply_terms(&mut self, plan: &Plan, n: usize) {
+        let nothing = plan.loss.grouping().of_nothing();
+        let of_view = |view: usize, terms: &mut [f64]| {
+            plan.loss.terms(n, &self.scores[view], terms);
+            for &row in &self.missing[view] {
+                terms.iter_mut().skip(row).step_by(n).for_each(|term| *term = nothing);
+            }
+        };
         self.terms.resize_with(plan.terms.len(), Vec::new);
         for (terms, Term { views, .. }) in self.terms.iter_mut().zip(&plan.terms) {
-            let scores = &self.scores[views[0]];
-            terms.resize(scores.len(), 0.0);
-            plan.loss.terms(n, scores, terms);
+            terms.resize(self.scores[views[0]].len(), 0.0);
+            of_view(views[0], terms);
             for &view in &views[1..] {
                 self.factor.resize(terms.len(), 0.0);
-                plan.loss.terms(n, &self.scores[view], &mut self.factor);
+                of_view(view, &mut self.factor);
                 terms.iter_mut().zip(&self.factor).for_each(|(product, factor)| *product *= factor);
             }
         }
     }
 }
 
-/// The sum of the scores of some views, in `work` where they are several.
-fn sum<'a>(scores: &'a [Vec<f64>], views: &[usize], work: &'a mut Vec<f64>) -> &'a [f64] {
-    if let [view] = views {
+/// The sum of the scores of some views, and in some rows what stands for it there; in `work` where it is not the scores of one
+/// view.
+fn sum<'a>(
+    scores: &'a [Vec<f64>],
+    views: &[usize],
+    n: usize,
+    (missing, absent): (&[usize], &[f64]),
+    work: &'a mut Vec<f64>,
+) -> &'a [f64] {
+    if let ([view], true) = (views, missing.is_empty()) {
         return &scores[*view];
     }
     work.clone_from(&scores[views[0]]);
     for &view in &views[1..] {
         work.iter_mut().zip(&scores[view]).for_each(|(sum, score)| *sum += score);
+    }
+    for (column, absent) in work.chunks_exact_mut(n).zip(absent) {
+        missing.iter().for_each(|&row| column[row] = *absent);
     }
     work
 }

@@ -66,6 +66,8 @@ pub struct Layout {
     pub terms: Vec<usize>,
     /// Number of rows.
     pub rows: Part,
+    /// Number of rows in which each view is missing.
+    pub missing: Part,
     /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_t |f_t|^2` and `min_j L(x, j)`.
     pub loss: Part,
     /// The moments of the features, from which the answer is made.
@@ -94,9 +96,15 @@ pub fn others(view: usize) -> [usize; 2] {
 }
 
 impl Layout {
-    /// The layout for `k` classes, terms of these groups, and features and bins of these dimensions, leading ones
-    /// included.
-    pub fn new(k: usize, terms: Vec<usize>, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
+    /// The layout for so many views, `k` classes, terms of these groups, and features and bins of these dimensions,
+    /// leading ones included.
+    pub fn new(
+        views: usize,
+        k: usize,
+        terms: Vec<usize>,
+        features: [usize; VIEWS],
+        bins: [usize; VIEWS],
+    ) -> Self {
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
             let part = Part { name, shape, offset: len };
@@ -116,6 +124,7 @@ impl Layout {
         let q = features;
         Self {
             rows: part("rows".into(), vec![1]),
+            missing: part("missing".into(), vec![views]),
             loss: part("loss".into(), vec![6]),
             features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
@@ -132,7 +141,7 @@ impl Layout {
 
     /// All parts.
     pub fn parts(&self) -> Vec<&Part> {
-        let mut parts = vec![&self.rows, &self.loss];
+        let mut parts = vec![&self.rows, &self.missing, &self.loss];
         parts.extend(self.features.parts());
         parts.extend(&self.posterior);
         parts.extend(&self.pair_features);

@@ -123,6 +123,7 @@ mod tests {
             grouping: Grouping::single(),
             loss: "log".into(),
             features: FeatureMap::Scores,
+            absent: [0, 1, 2].map(|_| vec![0.0; 2]),
             bins: std::array::from_fn(|_| Bins::none(2)),
         }
     }

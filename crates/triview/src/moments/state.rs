@@ -19,6 +19,9 @@ pub struct Header {
     pub loss: String,
     /// The feature map, with everything it was fitted to.
     pub features: FeatureMap,
+    /// For each group, the scores that its features have where it is missing: the means of the rows looked at. Any
+    /// constant would do, and these leave the least noise.
+    pub absent: [Vec<f64>; VIEWS],
     /// The bins of each group of views on which the assumption is tested.
     pub bins: [Bins; VIEWS],
 }
@@ -38,9 +41,12 @@ impl Header {
         if !self.bins.iter().all(|bins| bins.fits(k)) {
             return Err(Error::InvalidState { reason: "its bins are broken".into() });
         }
+        if !self.absent.iter().all(|means| means.len() == k && means.iter().all(|mean| mean.is_finite())) {
+            return Err(Error::InvalidState { reason: "its mean scores are not of its classes".into() });
+        }
         let bins = self.bins.each_ref().map(Bins::dimension);
         let terms = self.terms()?.into_iter().map(|term| term.group).collect();
-        Ok(Layout::new(k, terms, [self.features.dimension(k); VIEWS], bins))
+        Ok(Layout::new(self.schema.views().len(), k, terms, [self.features.dimension(k); VIEWS], bins))
     }
 
     /// What the terms of the loss belong to: each view, or each group.
@@ -159,6 +165,11 @@ impl Moments {
         self.blocks.iter().map(|block| self.layout.rows.of(block)[0]).sum::<f64>() as u64
     }
 
+    /// The number of rows in which each view is missing.
+    pub fn missing(&self) -> Vec<u64> {
+        self.layout.missing.of(&self.total()).iter().map(|rows| *rows as u64).collect()
+    }
+
     /// The sums over all blocks.
     pub(crate) fn total(&self) -> Vec<f64> {
         let mut total = vec![0.0; self.layout.len];
@@ -190,6 +201,10 @@ impl Moments {
         if mine.features != theirs.features {
             let name = |header: &Header, n: &str| format!("`{}` fitted to {n}", header.features.name());
             return differ("the feature map", name(mine, "one data set"), name(theirs, "another data set"));
+        }
+        if mine.absent != theirs.absent {
+            let fitted = |n: &str| format!("taken from {n}");
+            return differ("the mean scores", fitted("one data set"), fitted("another data set"));
         }
         if mine.bins != theirs.bins {
             let fitted = |n: &str| format!("cut at quantiles of {n}");
