@@ -4,6 +4,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use triview::estimator::{Estimator, Features, Params};
+use triview::loss;
 use triview::simulate::Preset;
 use triview_table::{Input, ReadOptions};
 
@@ -174,6 +175,9 @@ pub(crate) struct SimulateArgs {
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
+    /// The loss whose mean the truth is
+    #[arg(long, value_name = "NAME", value_parser = losses())]
+    pub(crate) loss: Option<String>,
     /// The score table to write: .csv, .parquet, .arrow or .npy
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -263,7 +267,7 @@ pub(crate) struct MethodArgs {
     #[arg(long, value_name = "A+B,C,...", help_heading = "Method")]
     pub(crate) group: Option<String>,
     /// The loss whose mean is the risk [default: log]
-    #[arg(long, value_name = "NAME", help_heading = "Method")]
+    #[arg(long, value_name = "NAME", help_heading = "Method", value_parser = losses())]
     pub(crate) loss: Option<String>,
     /// What each view is identified by [default: auto]
     #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = features())]
@@ -292,6 +296,11 @@ impl MethodArgs {
 fn features() -> impl TypedValueParser<Value = Features> {
     PossibleValuesParser::new(Features::ALL.map(|features| features.name()))
         .try_map(|name| name.parse::<Features>())
+}
+
+/// Names of losses, so that help and errors list them.
+fn losses() -> PossibleValuesParser {
+    PossibleValuesParser::new(loss::named().map(|loss| loss.name()))
 }
 
 /// Names of presets, so that help and errors list them.

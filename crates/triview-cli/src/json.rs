@@ -133,12 +133,12 @@ impl<'a> EstimateObject<'a> {
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
-            conditional_risk: ByName { names: &estimate.terms, values: &estimate.conditional_risk },
+            conditional_risk: ByName { names: &estimate.holders, values: &estimate.conditional_risk },
             matching_gap: finite(estimate.matching_gap),
             intervals: all_bounded.then(|| Intervals {
                 class_prior: &estimate.class_prior_interval,
                 conditional_risk: ByName {
-                    names: &estimate.terms,
+                    names: &estimate.holders,
                     values: &estimate.conditional_risk_interval,
                 },
                 matching_gap: estimate.matching_gap_interval,

@@ -1,6 +1,6 @@
 //! What labels say of rows as they are drawn: the truth that an estimate is judged by.
 
-use triview::loss::Loss;
+use triview::loss::{self, Loss};
 use triview::views::Batch;
 
 /// Sums over rows and their labels.
@@ -26,12 +26,9 @@ impl Truth {
     /// Adds rows with the class of each.
     pub(crate) fn update(&mut self, loss: &dyn Loss, batch: &Batch, labels: &[usize]) {
         let (rows, k) = (batch.rows(), batch.k());
-        let mut offset = vec![0.0; rows];
-        let scores: Vec<&[f64]> = (0..batch.views()).map(|view| batch.view(view)).collect();
-        loss.offset(rows, &scores, &mut offset);
+        let offset = loss::offsets(loss, batch);
         let mut of_view = |view: usize| {
-            let mut terms = vec![0.0; rows * k];
-            loss.terms(rows, batch.view(view), &mut terms);
+            let terms = loss::terms_of(loss, batch, view);
             for (row, &label) in labels.iter().enumerate() {
                 for class in 0..k {
                     self.terms[view][class][label] += terms[class * rows + row];

@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 use triview::features::{Bins, FeatureMap};
 use triview::grouping::Grouping;
+use triview::loss::{LogLoss, SharedLoss};
 use triview::moments::{Header, Moments};
 use triview::views::Schema;
 use triview_table::{ReadOptions, silence_caught_panics, state};
@@ -114,7 +115,8 @@ fn damaged_states() {
     let header = Header {
         schema,
         grouping: Grouping::single(),
-        loss: "log".into(),
+        loss: SharedLoss::new(LogLoss),
+        ceilings: None,
         features: FeatureMap::Scores,
         absent: [0, 1, 2].map(|_| vec![0.0; 2]),
         bins: std::array::from_fn(|_| Bins::none(2)),

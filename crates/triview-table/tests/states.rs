@@ -7,6 +7,7 @@ use common::*;
 use std::io::Write;
 use triview::features::{Bins, FeatureMap};
 use triview::grouping::Grouping;
+use triview::loss::{LogLoss, SharedLoss};
 use triview::moments::{Header, Moments};
 use triview::views::Schema;
 use triview_table::{Error, replace, state};
@@ -17,7 +18,8 @@ fn header() -> Header {
     Header {
         grouping: Grouping::single(),
         schema,
-        loss: "log".into(),
+        loss: SharedLoss::new(LogLoss),
+        ceilings: None,
         features: FeatureMap::Scores,
         absent: [0, 1, 2].map(|_| vec![0.0; 3]),
         bins: std::array::from_fn(|_| Bins::none(3)),

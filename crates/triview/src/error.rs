@@ -113,6 +113,24 @@ pub enum Error {
         "the scores are too large: sums of their products overflow; look for enormous scores, or scale all of them down"
     )]
     Overflow,
+    /// A loss that is not a finite number for a row.
+    #[error(
+        "row {}: the {loss} loss of view `{view}` for class `{class}` is {value}; scale the scores down, or take \
+         another loss",
+        row + 1
+    )]
+    LossNotFinite {
+        /// Name of the loss.
+        loss: String,
+        /// The row, counted from zero.
+        row: u64,
+        /// Name of the view.
+        view: String,
+        /// Name of the class.
+        class: String,
+        /// What the loss made of its score.
+        value: f64,
+    },
     /// Too few rows to say anything.
     #[error("{rows} row(s): at least {needed} are needed for {k} classes")]
     TooFewRows {

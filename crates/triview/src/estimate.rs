@@ -1,7 +1,6 @@
 //! The answer, with all that says how far to trust it.
 
 use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
-use crate::error::Result;
 use crate::grouping::Grouping;
 use crate::interval::{Interval, reach};
 use crate::moments::Moments;
@@ -45,8 +44,10 @@ pub struct Fit {
 pub struct Estimate {
     /// The estimated risk.
     pub risk: f64,
-    /// Its standard error (jackknife over blocks).
+    /// Its standard error: the jackknife's over blocks, and the tail.
     pub standard_error: f64,
+    /// What of the risk rests on fitted posteriors alone, because terms of a heavy-tailed loss were cut there.
+    pub tail: f64,
     /// The interval of the population's risk.
     pub interval: Interval,
     /// The level of confidence of all intervals.
@@ -72,10 +73,11 @@ pub struct Estimate {
     /// The interval of each.
     pub class_prior_interval: Vec<Interval>,
     /// What the conditional risk is given for: the views, or the groups where the loss is a product over views.
-    pub terms: Vec<String>,
+    pub holders: Vec<String>,
     /// The group of each of them.
-    pub term_groups: Vec<usize>,
-    /// For each of them, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2).
+    pub holder_groups: Vec<usize>,
+    /// For each of them, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2). For a loss of several products the rows of
+    /// the first come first.
     pub conditional_risk: Vec<Vec<Vec<f64>>>,
     /// The interval of each.
     pub conditional_risk_interval: Vec<Vec<Vec<Interval>>>,
@@ -99,9 +101,10 @@ impl Estimate {
         self.alarms.is_empty()
     }
 
-    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Result<Self> {
+    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Self {
         let header = moments.header();
-        let (k, terms) = (header.schema.k(), solution.risk.conditional.len());
+        let (k, holders) = (header.schema.k(), solution.risk.conditional.len());
+        let terms = k * header.loss.form().terms();
         let deviations = &solution.deviations;
         let root = (moments.rows() as f64).sqrt();
         let clarity =
@@ -116,19 +119,20 @@ impl Estimate {
         let of_conditional = |v: usize, i: usize, j: usize| {
             let mean = conditional(v, i, j);
             interval(mean, &|row| {
-                (Quantities::joint(row, k, v, i, j) - mean * Quantities::prior(row, j)) / prior[j]
+                (Quantities::joint(row, [terms, k], v, [i, j]) - mean * Quantities::prior(row, j)) / prior[j]
             })
         };
         let gap = interval(solution.gap, &Quantities::gap);
         let gap_error = deviations.standard_error(Quantities::gap);
         let conditioning = Conditioning::new(moments, solution);
         let (status, alarms) = alarms(moments, solution, &tested, &conditioning, gap_error);
-        Ok(Self {
+        Self {
             risk: solution.risk.value,
             standard_error: solution.standard_error(),
-            interval: interval(solution.risk.value, &Quantities::risk),
+            tail: solution.risk.tail,
+            interval: Interval::around(solution.risk.value, reach, solution.standard_error()),
             level,
-            loss: header.loss.clone(),
+            loss: header.loss.name().to_owned(),
             rows: moments.rows(),
             missing: moments.missing(),
             blocks: deviations.count(),
@@ -140,10 +144,10 @@ impl Estimate {
             class_prior_interval: (0..k)
                 .map(|j| interval(prior[j], &|row| Quantities::prior(row, j)).within(0.0, 1.0))
                 .collect(),
-            terms: header.term_names()?,
-            term_groups: moments.layout().terms.clone(),
-            conditional_risk: matrices(terms, k, conditional),
-            conditional_risk_interval: matrices(terms, k, of_conditional),
+            holders: header.holder_names(),
+            holder_groups: moments.layout().holders.clone(),
+            conditional_risk: matrices(holders, terms, k, conditional),
+            conditional_risk_interval: matrices(holders, terms, k, of_conditional),
             matching_gap: solution.gap,
             matching_gap_interval: gap,
             fit: Fit {
@@ -158,11 +162,16 @@ impl Estimate {
             conditioning,
             independence: tested.independence,
             alarms,
-        })
+        }
     }
 }
 
-/// One `k x k` matrix a term.
-fn matrices<T>(terms: usize, k: usize, cell: impl Fn(usize, usize, usize) -> T) -> Vec<Vec<Vec<T>>> {
-    (0..terms).map(|v| (0..k).map(|i| (0..k).map(|j| cell(v, i, j)).collect()).collect()).collect()
+/// One matrix a holder of terms.
+fn matrices<T>(
+    holders: usize,
+    rows: usize,
+    columns: usize,
+    cell: impl Fn(usize, usize, usize) -> T,
+) -> Vec<Vec<Vec<T>>> {
+    (0..holders).map(|v| (0..rows).map(|i| (0..columns).map(|j| cell(v, i, j)).collect()).collect()).collect()
 }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::FeatureMap;
 use crate::fitting::{self, Look};
-use crate::loss;
+use crate::loss::{self, LogLoss, Loss, SharedLoss};
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
 use crate::sample::sample;
 use crate::solution::{solve, tensor_risk};
@@ -69,7 +69,7 @@ impl FromStr for Features {
 /// What to estimate, and how; checked once by [`Params::check`].
 #[derive(Debug, Clone)]
 pub struct Params {
-    loss: String,
+    loss: Result<SharedLoss>,
     features: Features,
     level: f64,
     seed: u64,
@@ -85,13 +85,21 @@ impl Default for Params {
 impl Params {
     /// The log loss, the best feature map, intervals at 0.95, a fixed seed.
     pub fn new() -> Self {
-        Self { loss: "log".into(), features: Features::Auto, level: 0.95, seed: 0, group: None }
+        let loss = Ok(SharedLoss::new(LogLoss));
+        Self { loss, features: Features::Auto, level: 0.95, seed: 0, group: None }
     }
 
     /// The loss, by its name.
     #[must_use]
     pub fn loss(mut self, name: &str) -> Self {
-        self.loss = name.into();
+        self.loss = loss::by_name(name);
+        self
+    }
+
+    /// A loss of one's own.
+    #[must_use]
+    pub fn own_loss(mut self, loss: impl Loss + 'static) -> Self {
+        self.loss = Ok(SharedLoss::new(loss));
         self
     }
 
@@ -129,7 +137,6 @@ impl Params {
     /// # Errors
     /// [`Error::UnknownLoss`], and [`Error::InvalidParameter`] for a level that is not between 0 and 1.
     pub fn check(self) -> Result<Estimator> {
-        let loss = loss::by_name(&self.loss)?.name();
         if !(self.level > 0.0 && self.level < 1.0) {
             return Err(Error::InvalidParameter {
                 name: "level",
@@ -137,15 +144,15 @@ impl Params {
                 expected: "a number between 0 and 1, such as 0.95, is needed",
             });
         }
-        let Self { features, level, seed, group, .. } = self;
-        Ok(Estimator { loss, features, level, seed, group })
+        let Self { loss, features, level, seed, group } = self;
+        Ok(Estimator { loss: loss?, features, level, seed, group })
     }
 }
 
 /// Estimates the risk; made by [`Params::check`].
 #[derive(Debug, Clone)]
 pub struct Estimator {
-    loss: &'static str,
+    loss: SharedLoss,
     features: Features,
     level: f64,
     seed: u64,
@@ -171,7 +178,7 @@ impl Estimator {
         }
         let (rows, seen) = sample(source)?;
         enough_rows(seen, k)?;
-        let look = Look::new(schema, self.loss, rows, self.group.as_deref(), self.seed)?;
+        let look = Look::new(schema, &self.loss, rows, self.group.as_deref(), self.seed)?;
         Ok(look.header(self.features)?)
     }
 
@@ -184,7 +191,7 @@ impl Estimator {
         header.expect(source.schema())?;
         let mut sums = Accumulator::new(header.clone())?;
         for batch in source.batches()? {
-            sums.update(&batch?);
+            sums.update(&batch?)?;
         }
         Ok(sums.finish()?)
     }
@@ -214,7 +221,7 @@ impl Estimator {
         enough_rows(moments.rows(), moments.header().schema.k())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
-        Estimate::new(moments, &solution, tested, self.level)
+        Ok(Estimate::new(moments, &solution, tested, self.level))
     }
 
     /// Looks, sums and solves: the risk of the rows of a source, which is read twice.
@@ -246,7 +253,7 @@ impl Estimator {
         }
         let solution = solve(moments, self.seed)?;
         let features = fitting::discriminant_map(&moments.header().features, &solution)?;
-        Ok(Header { features, ..moments.header().clone() })
+        Ok(Header { features, ceilings: None, ..moments.header().clone() })
     }
 }
 

@@ -8,7 +8,8 @@ use crate::features::sieve::Sieve;
 use crate::features::{Basis, Bins, Evaluated, FeatureMap, Posterior, Softmax, Way};
 use crate::grouping::{Grouping, OtherGroups, Proposal};
 use crate::groups::Groups;
-use crate::moments::{Accumulator, Header, Moments, kernel, others};
+use crate::loss::{self, Ceilings, SharedLoss};
+use crate::moments::{Accumulator, Header, Holder, Moments, kernel, others};
 use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
 use crate::surrogate::Surrogates;
@@ -47,7 +48,7 @@ impl Candidate {
 /// A first look at the data: some of its rows, views grouped.
 pub(crate) struct Look<'a> {
     schema: Schema,
-    loss: &'a str,
+    loss: &'a SharedLoss,
     proposal: Proposal,
     rows: Batch,
     /// The same rows, one view a group.
@@ -59,7 +60,7 @@ impl<'a> Look<'a> {
     /// Looks at these rows, and groups the views as asked, or by what the rows say.
     pub(crate) fn new(
         schema: Schema,
-        loss: &'a str,
+        loss: &'a SharedLoss,
         rows: Batch,
         groups: Option<&str>,
         seed: u64,
@@ -92,7 +93,10 @@ impl<'a> Look<'a> {
         let means: Vec<Vec<f64>> =
             grouping.groups.iter().map(|views| mean_scores(&self.rows, views)).collect();
         let absent = std::array::from_fn(|v| means[v].clone());
-        Header { schema: self.schema.clone(), grouping, loss: self.loss.into(), features, absent, bins }
+        let (schema, loss) = (self.schema.clone(), self.loss.clone());
+        let header = Header { schema, grouping, loss, features, ceilings: None, absent, bins };
+        let ceilings = ceilings(&header, &self.rows);
+        Header { ceilings, ..header }
     }
 
     fn choose(&self, features: Features) -> Result<FeatureMap> {
@@ -142,10 +146,45 @@ impl<'a> Look<'a> {
         let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
         let header = self.header_with(Grouping::by_hand(groups.clone()), map.clone(), bins);
         let mut sums = Accumulator::new(header)?;
-        sums.update(&self.rows);
+        sums.update(&self.rows)?;
         let moments = sums.finish()?;
         Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })
     }
+}
+
+/// Where terms are cut, if the loss asks for it and the map has posteriors to label what is cut off.
+fn ceilings(header: &Header, rows: &Batch) -> Option<Ceilings> {
+    let FeatureMap::Posterior { .. } = header.features else { return None };
+    let loss = &*header.loss;
+    if !loss.heavy_tailed() {
+        return None;
+    }
+    let grouped = rows.grouped(&header.grouping.groups);
+    let posteriors: [Vec<f64>; VIEWS] = std::array::from_fn(|v| evaluate(header, &grouped, v).posterior);
+    let holders = header.holders();
+    let product = |of: &Holder| {
+        let mut product = loss::terms_of(loss, rows, of.views[0]);
+        for &view in &of.views[1..] {
+            let factor = loss::terms_of(loss, rows, view);
+            product.iter_mut().zip(factor).for_each(|(product, factor)| *product *= factor);
+        }
+        product
+    };
+    let terms: Vec<Vec<f64>> = holders.iter().map(product).collect();
+    let views =
+        terms.iter().zip(&holders).map(|(terms, of)| (terms.as_slice(), posteriors[of.group].as_slice()));
+    Some(Ceilings::fit(rows.rows(), views))
+}
+
+/// What a header's feature map makes of one group of some rows.
+fn evaluate(header: &Header, grouped: &Batch, v: usize) -> Evaluated {
+    let (n, missing, mut scores) = (grouped.rows(), grouped.without(&[v]), grouped.view(v).to_vec());
+    for (column, absent) in scores.chunks_exact_mut(n).zip(&header.absent[v]) {
+        missing.iter().for_each(|&row| column[row] = *absent);
+    }
+    let mut evaluated = Evaluated::default();
+    header.features.evaluate(v, n, &scores, &missing, &mut evaluated);
+    evaluated
 }
 
 /// A softmax of each group's standardised scores.
@@ -351,12 +390,7 @@ fn surrogate_labels(rows: &Batch, first: &Candidate) -> Result<[Vec<f64>; VIEWS]
     let surrogates =
         Surrogates::new(&first.solution.whitening, &first.solution.main.mixture, &layout.features, &total)?;
     let labels: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
-        let mut evaluated = Evaluated::default();
-        let (missing, mut scores) = (rows.without(&[v]), rows.view(v).to_vec());
-        for (column, absent) in scores.chunks_exact_mut(n).zip(&first.moments.header().absent[v]) {
-            missing.iter().for_each(|&row| column[row] = *absent);
-        }
-        first.map.evaluate(v, n, &scores, &missing, &mut evaluated);
+        let evaluated = evaluate(first.moments.header(), rows, v);
         let map = &surrogates.maps[v];
         let weights: Vec<f64> = (0..k).flat_map(|j| (0..map.ncols()).map(move |c| map[(j, c)])).collect();
         let mut labels = vec![0.0; n * k];

@@ -13,7 +13,9 @@ use faer::Mat;
 pub(crate) struct Risk {
     /// The risk itself.
     pub(crate) value: f64,
-    /// `M_v` (eq. 2), for each term.
+    /// What of it was cut off and rests on the fitted posterior.
+    pub(crate) tail: f64,
+    /// `M_v` (eq. 2) of each holder of terms, one row a term.
     pub(crate) conditional: Vec<Mat<f64>>,
 }
 
@@ -22,12 +24,31 @@ impl Risk {
     pub(crate) fn new(
         loss: &dyn Loss,
         prior: &[f64],
-        conditional: Vec<Mat<f64>>,
+        mut conditional: Vec<Mat<f64>>,
         layout: &Layout,
         sums: &[f64],
     ) -> Self {
         let mean_offset = layout.loss.of(sums)[0] / layout.rows.of(sums)[0];
-        Self { value: loss.risk(mean_offset, prior, &conditional), conditional }
+        let cut = loss.risk(mean_offset, prior, &conditional);
+        for (tails, conditional) in layout.tails.iter().zip(&mut conditional) {
+            add_tails(tails, layout, sums, conditional);
+        }
+        let value = loss.risk(mean_offset, prior, &conditional);
+        Self { value, tail: value - cut, conditional }
+    }
+}
+
+/// Adds to the class means of cut terms those of what was cut off, `E[(f - c)_+ p_j] / E[p_j]`.
+fn add_tails(tails: &Part, layout: &Layout, sums: &[f64], conditional: &mut Mat<f64>) {
+    let k = conditional.ncols();
+    if tails.is_empty() {
+        return;
+    }
+    // The first feature is the leading one.
+    let posterior = &layout.posterior[0];
+    let mass = |j: usize| posterior.of(sums)[j * posterior.shape[1]];
+    for (cell, sum) in tails.of(sums).iter().enumerate() {
+        conditional[(cell / k, cell % k)] += sum / mass(cell % k);
     }
 }
 
@@ -57,29 +78,36 @@ pub(crate) fn linear_risk(
     layout: &Layout,
     sums: &[f64],
 ) -> Result<Risk> {
-    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
-    let of_term =
-        |(cross, &own): (&[Part; 2], &usize)| surrogates.class_means(own, &mixture.prior, cross, sums);
-    let conditional = family.cross.iter().zip(&layout.terms).map(of_term).collect();
+    let conditional = class_means(family, whitening, mixture, layout, sums)?;
     Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
 }
 
-/// Finds the names of a fit's classes: the assignment with the smallest risk.
+/// The class means of the terms, cut where they are, of each of their holders, by linear surrogates.
+fn class_means(
+    family: &Family,
+    whitening: &Whitening,
+    mixture: &Mixture,
+    layout: &Layout,
+    sums: &[f64],
+) -> Result<Vec<Mat<f64>>> {
+    let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
+    let of_holder =
+        |(cross, &own): (&[Part; 2], &usize)| surrogates.class_means(own, &mixture.prior, cross, sums);
+    Ok(family.cross.iter().zip(&layout.holders).map(of_holder).collect())
+}
+
+/// Puts the classes of a fit to any of the kinds of features into the order with the smallest risk. Tails are left out:
+/// what labels them has its classes in order already, and the fit has not.
 pub(crate) fn identify(
     loss: &dyn Loss,
+    family: &Family,
     whitening: &Whitening,
     mixture: &Mixture,
     layout: &Layout,
     sums: &[f64],
 ) -> Result<(Mixture, Matching)> {
-    let latent = risk(loss, Kind::Linear, whitening, mixture, layout, sums)?;
-    Ok(name(loss, mixture, &latent))
-}
-
-/// Puts the classes of a fit into the order with the smallest risk, given the risk in the order they have.
-pub(crate) fn name(loss: &dyn Loss, mixture: &Mixture, latent: &Risk) -> (Mixture, Matching) {
+    let latent = class_means(family, whitening, mixture, layout, sums)?;
     let k = mixture.prior.len();
-    let weights = Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent.conditional, j, i));
-    let matching = assign(&weights);
-    (mixture.reorder(&matching.order), matching)
+    let matching = assign(&Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent, j, i)));
+    Ok((mixture.reorder(&matching.order), matching))
 }

@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::features::FeatureMap;
 use crate::interval::{Deviations, jackknife};
 use crate::linalg::from_rows;
-use crate::loss::{self, Loss};
+use crate::loss::Loss;
 use crate::moments::{Layout, Moments, others};
 use crate::refinement::{Distance, Objective, Refined, Refit, refine, refine_near};
 use crate::risk::{Risk, identify, risk};
@@ -54,9 +54,9 @@ pub(crate) struct Solution {
 }
 
 impl Solution {
-    /// The standard error of the risk.
+    /// The standard error of the risk: the jackknife's, and all that rests on the fitted posterior alone.
     pub(crate) fn standard_error(&self) -> f64 {
-        self.deviations.standard_error(Quantities::risk)
+        self.deviations.standard_error(Quantities::risk).hypot(self.risk.tail)
     }
 }
 
@@ -70,7 +70,7 @@ pub(crate) struct Rival {
 }
 
 /// The quantities that intervals are given for, as one row of numbers: the risk, the lead of the best naming, the
-/// prior, and term by term, row by row, the joint means `pi_j M_v[i, j]`.
+/// prior, and holder by holder, term by term, the joint means `pi_j M_v[i, j]`.
 pub(crate) struct Quantities;
 
 impl Quantities {
@@ -81,7 +81,8 @@ impl Quantities {
         let mut row = vec![risk.value, gap];
         row.extend_from_slice(prior);
         for conditional in &risk.conditional {
-            row.extend((0..k * k).map(|cell| prior[cell % k] * conditional[(cell / k, cell % k)]));
+            let cells = conditional.nrows() * k;
+            row.extend((0..cells).map(|cell| prior[cell % k] * conditional[(cell / k, cell % k)]));
         }
         row
     }
@@ -98,8 +99,9 @@ impl Quantities {
         row[2 + j]
     }
 
-    pub(crate) fn joint(row: &[f64], k: usize, term: usize, i: usize, j: usize) -> f64 {
-        row[2 + k + (term * k + i) * k + j]
+    /// Of the holder's term `i` in class `j`, of `k` classes and so many terms a holder.
+    pub(crate) fn joint(row: &[f64], [terms, k]: [usize; 2], holder: usize, [i, j]: [usize; 2]) -> f64 {
+        row[2 + k + (holder * terms + i) * k + j]
     }
 }
 
@@ -203,11 +205,11 @@ impl<'a> Problem<'a> {
 /// the feature map was fitted with.
 pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
-    let loss = loss::by_name(&header.loss)?;
+    let loss = &*header.loss;
     let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
     let problem = Problem::new(moments, &whitening)?;
     let Fitted { start, best: squares, other } = fit(&problem, &sums, seed)?;
-    let (named, _) = identify(loss, &whitening, &squares.mixture, layout, &sums)?;
+    let (named, _) = identify(loss, &layout.features, &whitening, &squares.mixture, layout, &sums)?;
     let mut answers = Vec::new();
     for distance in problem.distances() {
         let refined = match distance {
@@ -221,7 +223,7 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     }
     let rival = match other {
         Some(other) => {
-            let (mixture, _) = identify(loss, &whitening, &other.mixture, layout, &sums)?;
+            let (mixture, _) = identify(loss, &layout.features, &whitening, &other.mixture, layout, &sums)?;
             let theirs = risk(loss, Kind::Linear, &whitening, &mixture, layout, &sums)?.value;
             let difference = theirs - answers[0].risk.value;
             Some(Rival { excess: other.objective - squares.objective, difference })
@@ -242,17 +244,20 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let mean = |value: &dyn Fn(&Answer) -> f64| used.iter().map(|(a, weight)| weight * value(a)).sum::<f64>();
     let k = header.schema.k();
     let prior: Vec<f64> = (0..k).map(|j| mean(&|a| a.mixture.prior[j])).collect();
-    // Joint means E[f_v 1(y = j)] are averaged, so that the risk is the mean of the risks.
-    let of_term = |t: usize| {
-        Mat::from_fn(k, k, |i, j| mean(&|a| a.mixture.prior[j] * a.risk.conditional[t][(i, j)]) / prior[j])
+    // Joint means E[f_v 1(y = j)] are averaged, so that the risk of a sum is the mean of the risks.
+    let terms = k * loss.form().terms();
+    let of_holder = |t: usize| {
+        Mat::from_fn(terms, k, |i, j| {
+            mean(&|a| a.mixture.prior[j] * a.risk.conditional[t][(i, j)]) / prior[j]
+        })
     };
-    let conditional = (0..layout.terms.len()).map(of_term).collect();
+    let conditional = (0..layout.holders.len()).map(of_holder).collect();
     let deviations: Vec<(&Deviations, f64)> =
         used.iter().map(|(a, weight)| (&a.deviations, *weight)).collect();
     Ok(Solution {
         start,
         rival,
-        risk: Risk::new(loss, &prior, conditional, layout, &sums),
+        risk: Risk { value: mean(&|a| a.risk.value), tail: mean(&|a| a.risk.tail), conditional },
         prior,
         gap: mean(&|a| a.gap),
         deviations: Deviations::mean(&deviations),
@@ -274,7 +279,7 @@ fn answer(
     sums: &[f64],
 ) -> Result<[Answer; 2]> {
     let (layout, whitening) = (problem.layout, problem.whitening);
-    let (mixture, matching) = identify(loss, whitening, &refined.mixture, layout, sums)?;
+    let (mixture, matching) = identify(loss, &layout.features, whitening, &refined.mixture, layout, sums)?;
     let read = |mixture: &Mixture, sums: &[f64]| -> Result<([Risk; 2], Vec<f64>)> {
         let of = |kind| risk(loss, kind, whitening, mixture, layout, sums);
         let risks = [of(Kind::Linear)?, of(Kind::Pair)?];
@@ -316,13 +321,13 @@ fn blend(errors: &[f64]) -> Vec<f64> {
 /// calls the tensor method. `None` where that method finds no decomposition.
 pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
-    let loss = loss::by_name(&header.loss)?;
+    let loss = &*header.loss;
     let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
     let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.schema.k(), seed)?
     else {
         return Ok(None);
     };
-    let (mixture, _) = identify(loss, &whitening, &mixture, layout, &sums)?;
+    let (mixture, _) = identify(loss, &layout.features, &whitening, &mixture, layout, &sums)?;
     Ok(Some(risk(loss, Kind::Linear, &whitening, &mixture, layout, &sums)?.value))
 }
 

@@ -101,7 +101,7 @@ impl Surrogates {
         product
     }
 
-    /// The conditional risk by the pair surrogate, for each term.
+    /// The conditional risk by the pair surrogate, for each holder of terms.
     pub(crate) fn pair_risk(&self, prior: &[f64], layout: &Layout, sums: &[f64]) -> Vec<Mat<f64>> {
         let k = prior.len();
         let calibrations: [_; VIEWS] = std::array::from_fn(|v| {
@@ -116,14 +116,14 @@ impl Surrogates {
             }
             calibration.partial_piv_lu()
         });
-        let of_term = |(part, &own): (&Part, &usize)| {
-            let terms = from_rows(part.of(sums), k, k);
+        let of_holder = |(part, &own): (&Part, &usize)| {
+            let terms = from_rows(part.of(sums), k, part.shape[1]);
             let solved = calibrations[own].solve(&terms) * faer::Scale(1.0 / self.rows);
             let mut product = solved.transpose().to_owned();
             divide_columns(&mut product, prior);
             product
         };
-        layout.pair_terms.iter().zip(&layout.terms).map(of_term).collect()
+        layout.pair_terms.iter().zip(&layout.holders).map(of_holder).collect()
     }
 }
 

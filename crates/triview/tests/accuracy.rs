@@ -80,7 +80,7 @@ fn what_cannot_be_answered_is_refused_by_name() {
     assert_eq!(twice, Err(Error::DuplicateName { kind: "view", name: "a".into() }));
     let not_finite = Batch::new(1, [vec![0.0, 1.0], vec![f64::NAN, 0.0], vec![0.0, 0.0]]);
     assert!(matches!(not_finite, Err(Error::NotFinite { row: 0, view: 1, class: 0, .. })));
-    let loss = Params::new().loss("hinge").check();
+    let loss = Params::new().loss("squared").check();
     assert!(matches!(loss, Err(Error::UnknownLoss { .. })));
     let many: Vec<String> = (0..65).map(|class| class.to_string()).collect();
     let schema = Schema::new(["a", "b", "c"].map(String::from).to_vec(), many).unwrap();

@@ -6,7 +6,8 @@ use rand_pcg::Pcg64;
 use triview::Error;
 use triview::estimator::{Estimate, Features, Params};
 use triview::grouping::Chosen;
-use triview::learning::log_loss;
+use triview::learning::{log_loss, mean_loss};
+use triview::loss::{Form, named};
 use triview::simulate::{Population, Preset, Setting};
 use triview::views::{Batch, InMemory, Schema};
 
@@ -33,7 +34,7 @@ fn groups_say_what_three_views_with_their_summed_scores_say() {
     let (schema, batch, labels) = draw(Preset::Three, 5, 10_000, 1);
     let grouped = by_hand(&schema, &batch, "a+e,c,d+b").unwrap();
     assert_eq!(grouped.groups, names(&["a+e", "c", "d+b"]));
-    assert_eq!(grouped.terms, names(&["a", "b", "c", "d", "e"]));
+    assert_eq!(grouped.holders, names(&["a", "b", "c", "d", "e"]));
     assert_eq!(grouped.grouping.chosen, Chosen::ByHand);
 
     let sum = |views: &[usize]| -> Vec<f64> {
@@ -76,6 +77,36 @@ fn every_view_has_its_conditional_risk() {
             assert!(off.abs() < 4.2 * error, "view {view}, ({i}, {j}): {off} {error}");
             assert!(error < 0.3, "{error}");
         }
+    }
+}
+
+#[test]
+fn every_loss_takes_groups_and_missing_views() {
+    // The first two views are copies up to noise: a product over views must be taken row by row within their group.
+    let setting = Setting { views: 5, copied: Some(0.5), missing: 0.2, ..Preset::Three.setting() };
+    let population = Population::draw(&setting, 8).unwrap();
+    let (drawn, labels) = population.rows(20_000, &mut Pcg64::seed_from_u64(9));
+    // Centred and small, so that exponentials have less heavy tails.
+    let centred = |view: usize| -> Vec<f64> {
+        let scores = drawn.view(view);
+        let mean = |row: usize| scores[row..].iter().step_by(20_000).sum::<f64>() / 3.0;
+        scores.iter().enumerate().map(|(at, score)| 0.25 * (score - mean(at % 20_000))).collect()
+    };
+    let batch = Batch::new(20_000, (0..5).map(centred).collect::<Vec<_>>()).unwrap();
+    let batch = batch.with_missing(drawn.missing().unwrap().to_vec());
+    for loss in named() {
+        let params = Params::new().loss(loss.name()).group("c,a+b,d+e");
+        let found = params.check().unwrap().estimate(&source(population.schema(), &batch)).unwrap();
+        let expected = match loss.form() {
+            Form::Sum => names(&["a", "b", "c", "d", "e"]),
+            Form::Products(_) => names(&["c", "a+b", "d+e"]),
+        };
+        assert_eq!(found.holders, expected, "{}", loss.name());
+        let truth = mean_loss(&*loss, &batch, &labels);
+        // Two-sided, once in a thousand times beyond 3.3.
+        let z = (found.risk - truth.value) / found.standard_error.hypot(truth.standard_error);
+        assert!(z.abs() < 3.3, "{}: {z} standard errors off", loss.name());
+        assert!(found.standard_error < 0.2 * truth.value, "{}: {}", loss.name(), found.standard_error);
     }
 }
 

@@ -90,7 +90,7 @@ fn views_that_are_missing_together_are_seen() {
 fn what_is_missing_does_not_matter_and_parts_add_up() {
     let population = population(Preset::Three, 0.0, 4);
     let (batch, _) = population.rows(5_120, &mut Pcg64::seed_from_u64(4));
-    let masks: Vec<u64> = (0..5_120u64).map(|row| row % 7 & row % 5).collect();
+    let masks: Vec<u64> = (0..5_120u64).map(|row| (row % 7) & (row % 5)).collect();
     let scrambled = |view: usize| -> Vec<f64> {
         let cells = batch.view(view).iter().enumerate();
         cells.map(|(at, s)| if masks[at % 5_120] >> view & 1 == 1 { 1e6 * s } else { *s }).collect()

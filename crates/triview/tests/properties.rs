@@ -86,7 +86,7 @@ fn parts_give_the_answer_of_the_whole() {
             let scores = [0, 1, 2]
                 .map(|v| (0..3).flat_map(|class| batch.column(v, class)[from..to].to_vec()).collect());
             let mut sums = Accumulator::new(header.clone()).unwrap();
-            sums.update(&Batch::new(to - from, scores).unwrap());
+            sums.update(&Batch::new(to - from, scores).unwrap()).unwrap();
             sums.finish().unwrap()
         };
         let [a, b, c] = [part(0, 2_000), part(2_000, 5_120), part(5_120, 9_000)];

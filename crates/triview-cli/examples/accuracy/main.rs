@@ -2,6 +2,7 @@
 //!
 //! `make accuracy` runs all of it in about an hour on two cores; arguments choose tables.
 
+mod losses;
 #[path = "../mnist/mod.rs"]
 mod mnist;
 mod risk;
@@ -22,10 +23,11 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 10] = [
+const TABLES: [Table; 11] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
+    ("losses", |out| losses::losses(out)),
     ("coverage", |out| trust::coverage(out)),
     ("healthy", |out| trust::healthy(out)),
     ("coverage-mnist", |out| trust::coverage_mnist(out)),

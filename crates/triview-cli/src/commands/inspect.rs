@@ -57,7 +57,7 @@ impl<'a> Contents<'a> {
             rows,
             blocks,
             missing: None,
-            loss: &header.loss,
+            loss: header.loss.name(),
             features: header.features.name(),
             views: header.schema.views(),
             groups: json::named(header.schema.views(), header.grouping.groups.iter()),

@@ -12,7 +12,7 @@ use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use serde::Serialize;
-use triview::loss::{LogLoss, Loss};
+use triview::loss::{self, LogLoss, Loss, SharedLoss};
 use triview::simulate::{Population, Preset, Setting};
 use triview::views::Batch;
 use triview_table::write_scores;
@@ -37,14 +37,18 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let population = Population::draw(&setting, global.seed)?;
     let progress = Progress::new(global.quiet);
     progress.count("drawing", Some(args.rows));
+    let loss = args.loss.clone().map_or(Ok(SharedLoss::new(LogLoss)), |name| loss::by_name(&name))?;
     let mut truth = Truth::new(setting.views, setting.classes);
     let batches = draw(&population, args.rows, global.seed).inspect(|(batch, labels)| {
-        truth.update(&LogLoss, batch, labels);
+        truth.update(&*loss, batch, labels);
         progress.advance(batch.rows());
     });
     write_scores(&args.output, population.schema(), batches)?;
 
-    output::write_text(&truth_path, &truth_text(&truth, &population, preset, &setting, global.seed)?)?;
+    output::write_text(
+        &truth_path,
+        &truth_text(&truth, &*loss, &population, preset, &setting, global.seed)?,
+    )?;
     progress.note(&format!(
         "{} rows in `{}`; their true risk, {}, is in `{}`",
         HumanCount(args.rows),
@@ -75,7 +79,7 @@ struct TruthObject<'a> {
     schema: u32,
     risk: f64,
     standard_error: f64,
-    loss: &'static str,
+    loss: &'a str,
     error_rate: f64,
     rows: u64,
     views: &'a [String],
@@ -100,6 +104,7 @@ struct SettingObject<'a> {
 
 fn truth_text(
     truth: &Truth,
+    loss: &dyn Loss,
     population: &Population,
     preset: Preset,
     setting: &Setting,
@@ -110,7 +115,7 @@ fn truth_text(
         schema: json::SCHEMA,
         risk: truth.risk(),
         standard_error: truth.standard_error(),
-        loss: LogLoss.name(),
+        loss: loss.name(),
         error_rate: truth.error_rate(),
         rows: truth.rows(),
         views: schema.views(),

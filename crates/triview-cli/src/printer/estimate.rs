@@ -223,7 +223,7 @@ fn classes(estimate: &Estimate) -> String {
     let shown = shown_classes(&estimate.class_prior);
     let k = estimate.classes.len();
     let of_group = |group: usize, j: usize| {
-        let terms = estimate.conditional_risk.iter().zip(&estimate.term_groups);
+        let terms = estimate.conditional_risk.iter().zip(&estimate.holder_groups);
         terms.filter(|(_, of)| **of == group).map(|(m, _)| m[j][j]).sum::<f64>()
     };
     let groups = estimate.groups.len();
@@ -377,6 +377,7 @@ pub(crate) mod tests {
         Estimate {
             risk: 0.171_234,
             standard_error: 0.006_14,
+            tail: 0.0,
             interval: around(0.171_234),
             level: 0.95,
             loss: "log".into(),
@@ -386,8 +387,8 @@ pub(crate) mod tests {
             views: ["image", "text", "audio"].map(str::to_owned).to_vec(),
             grouping: Grouping::single(),
             groups: ["image", "text", "audio"].map(str::to_owned).to_vec(),
-            terms: ["image", "text", "audio"].map(str::to_owned).to_vec(),
-            term_groups: vec![0, 1, 2],
+            holders: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            holder_groups: vec![0, 1, 2],
             classes: (0..k).map(|class| format!("class {class}")).collect(),
             class_prior: prior.iter().map(|p| p / sum).collect(),
             class_prior_interval: prior.iter().map(|p| around(p / sum)).collect(),

@@ -399,9 +399,19 @@ fn a_failure_keeps_what_was_there() {
 
 #[test]
 fn a_loss_that_does_not_exist() {
+    let said = Folder::with_scores().refused(&["estimate", "scores.csv", "--loss", "logg"]);
+    assert!(said.contains("invalid value 'logg'") && said.contains("[possible values: log, hinge"), "{said}");
+}
+
+#[test]
+fn scores_whose_exponential_overflows() {
+    let folder = Folder::with_scores();
+    let mut table = folder.table("scores.csv");
+    table[8][1] = "-1000".into();
+    folder.write_table("scores.csv", &table);
     assert_eq!(
-        Folder::with_scores().refused(&["estimate", "scores.csv", "--loss", "logg"]),
-        "error: there is no loss `logg`; known: log"
+        folder.refused(&["estimate", "scores.csv", "--loss", "exponential"]),
+        "error: row 8: the exponential loss of view `a` for class `1` is inf; scale the scores down, or take another loss"
     );
 }
 

@@ -40,6 +40,20 @@ fn the_risk_is_near_the_truth() {
 }
 
 #[test]
+fn every_loss_is_near_its_truth() {
+    for loss in ["hinge", "zero-one"] {
+        let folder = Folder::new();
+        folder.answered(&["simulate", "--rows", "4000", "--seed", "3", "--loss", loss, "-o", "scores.csv"]);
+        let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+        let estimate = folder.json(&["estimate", "scores.csv", "--loss", loss, "--json"]);
+        assert_eq!((&estimate["loss"], &truth["loss"]), (&loss.into(), &loss.into()));
+        let off = number(&estimate, "risk") - number(&truth, "risk");
+        let error = number(&estimate, "standard_error").hypot(number(&truth, "standard_error"));
+        assert!(off.abs() < 4.0 * error, "{loss}: off by {off}, standard error {error}");
+    }
+}
+
+#[test]
 fn quiet_says_nothing() {
     assert_eq!(Folder::with_scores().answered(&["estimate", "scores.csv", "--quiet"]).stderr, "");
 }

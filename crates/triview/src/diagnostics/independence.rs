@@ -17,10 +17,9 @@ use super::signs::signs_test;
 use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
 use crate::error::Result;
 use crate::interval::{Deviations, jackknife};
-use crate::loss;
 use crate::moments::{Moments, others};
 use crate::refinement::{Curvature, Distance, Objective, Refined, Refit, refine, refine_near};
-use crate::risk::{linear_risk, name};
+use crate::risk::{identify, linear_risk};
 use crate::solution::Solution;
 use crate::surrogate::Surrogates;
 use crate::views::VIEWS;
@@ -235,12 +234,11 @@ impl<'a> Fit<'a> {
         seed: u64,
     ) -> Result<Option<Self>> {
         let (header, layout) = (moments.header(), moments.layout());
-        let (loss, k) = (loss::by_name(&header.loss)?, header.schema.k());
+        let (loss, k) = (&*header.loss, header.schema.k());
         let Some(start) = power_method(whitened, k, seed)? else { return Ok(None) };
         let objective = objective(whitened.clone(), k);
         let mut refined = refine(&objective, &start);
-        let latent = linear_risk(loss, &layout.bins, whitening, &refined.mixture, layout, sums)?;
-        refined.mixture = name(loss, &refined.mixture, &latent).0;
+        refined.mixture = identify(loss, &layout.bins, whitening, &refined.mixture, layout, sums)?.0;
         Ok(Some(Self { whitening, objective, refined }))
     }
 
@@ -285,7 +283,7 @@ impl<'a> Fit<'a> {
         seed: u64,
     ) -> Result<(ByBins, Vec<Dependence>)> {
         let layout = moments.layout();
-        let loss = loss::by_name(&moments.header().loss)?;
+        let loss = &*moments.header().loss;
         let (k, dims) = (self.objective.classes(), self.objective.dims());
         let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Vec<f64>> {
             let mut row = vec![linear_risk(loss, &layout.bins, self.whitening, mixture, layout, sums)?.value];

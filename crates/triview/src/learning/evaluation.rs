@@ -1,5 +1,6 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
+use crate::loss::{self, Loss};
 use crate::views::Batch;
 
 /// A mean over rows, and how far it may be from the population's.
@@ -26,6 +27,25 @@ impl Mean {
 /// When there is not one label a row, each below the number of classes.
 pub fn log_loss(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
     by_row(batch, labels, |scores, label| log_sum_exp(scores) - scores[label])
+}
+
+/// Any loss that is made of terms of the views, against the labels.
+///
+/// # Panics
+/// When there is not one label a row, each below the number of classes.
+pub fn mean_loss(loss: &dyn Loss, batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
+    assert_eq!(batch.rows(), labels.len(), "one label a row");
+    let (rows, k) = (batch.rows(), batch.k());
+    let offset = loss::offsets(loss, batch);
+    let terms: Vec<Vec<f64>> = (0..batch.views()).map(|view| loss::terms_of(loss, batch, view)).collect();
+    let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
+    let (mut own, mut losses) = (vec![0.0; rows], vec![0.0; rows]);
+    for class in 0..k {
+        loss.losses(rows, &offset, &terms, class, &mut losses);
+        let of_class = labels.iter().enumerate().filter(|(_, label)| (**label).into() == class);
+        of_class.for_each(|(row, _)| own[row] = losses[row]);
+    }
+    Mean::of(&own)
 }
 
 /// How often the largest of the summed scores is not the label's.

@@ -3,5 +3,5 @@
 mod evaluation;
 mod logistic;
 
-pub use evaluation::{Mean, error_rate, log_loss, predictive_entropy};
+pub use evaluation::{Mean, error_rate, log_loss, mean_loss, predictive_entropy};
 pub use logistic::{LogisticModel, LogisticParams, LogisticTrainer};

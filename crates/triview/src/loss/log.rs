@@ -1,6 +1,7 @@
 //! The log loss of the summed scores (example 1 of the paper).
 
 use super::Loss;
+use crate::linalg::softmax;
 use crate::vectorised;
 
 /// `L(x, y) = log sum_i exp(sum_v s_v(i)) - sum_v s_v(y)`: scores are additive log potentials.
@@ -12,16 +13,31 @@ impl Loss for LogLoss {
         "log"
     }
 
-    fn terms(&self, _rows: usize, scores: &[f64], terms: &mut [f64]) {
+    fn terms(&self, _view: usize, _rows: usize, scores: &[f64], terms: &mut [f64]) {
         terms.copy_from_slice(scores);
     }
 
     fn offset(&self, rows: usize, scores: &[&[f64]], offset: &mut [f64]) {
-        let mut total = scores[0].to_vec();
-        for scores in &scores[1..] {
-            total.iter_mut().zip(*scores).for_each(|(total, score)| *total += score);
-        }
+        let mut total = sum(scores);
         let k = total.len().checked_div(rows).unwrap_or(0);
         vectorised::softmax_columns(&mut total, rows, k, Some(offset));
     }
+
+    fn term_gradient(&self, _view: usize, _scores: &[f64], term: usize, gradient: &mut [f64]) {
+        gradient.fill(0.0);
+        gradient[term] = 1.0;
+    }
+
+    fn offset_gradient(&self, scores: &[&[f64]], gradient: &mut [Vec<f64>]) {
+        gradient.fill(softmax(&sum(scores)));
+    }
+}
+
+/// The scores summed over the views.
+fn sum(scores: &[&[f64]]) -> Vec<f64> {
+    let mut total = scores[0].to_vec();
+    for scores in &scores[1..] {
+        total.iter_mut().zip(*scores).for_each(|(total, score)| *total += score);
+    }
+    total
 }

@@ -2,10 +2,10 @@
 
 use super::kernel;
 use super::layout::{Family, Layout, others};
-use super::state::{Header, Moments, Term};
+use super::state::{Header, Holder, Moments};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
-use crate::loss::{self, Loss};
+use crate::loss::Loss;
 use crate::sample::hash;
 use crate::views::{Batch, VIEWS};
 use rayon::prelude::*;
@@ -38,8 +38,7 @@ pub(crate) fn deal(batch: &Batch, position: u64, count: usize) -> Vec<Vec<usize>
 /// What is summed: everything about a state but its sums.
 struct Plan {
     header: Header,
-    loss: &'static dyn Loss,
-    terms: Vec<Term>,
+    holders: Vec<Holder>,
     layout: Layout,
 }
 
@@ -54,7 +53,7 @@ impl Accumulator {
     /// An empty sum of what the header says.
     ///
     /// # Errors
-    /// [`Error::TooManyClasses`], [`Error::UnknownLoss`], or [`Error::InvalidState`] for a broken header.
+    /// [`Error::TooManyClasses`], or [`Error::InvalidState`] for a broken header.
     pub fn new(header: Header) -> Result<Self> {
         let k = header.schema.k();
         if k > MOST_CLASSES {
@@ -62,29 +61,35 @@ impl Accumulator {
         }
         let layout = header.layout()?;
         let blocks = vec![vec![0.0; layout.len]; block_count(k)];
-        let (loss, terms) = (loss::by_name(&header.loss)?, header.terms()?);
-        Ok(Self { plan: Plan { header, loss, terms, layout }, blocks, position: 0 })
+        let holders = header.holders();
+        Ok(Self { plan: Plan { header, holders, layout }, blocks, position: 0 })
     }
 
     /// Adds the rows of a batch. Which block a row goes to depends on its position (or its group) alone, and
     /// each block is summed by one thread in order: any number of threads gives the same bits.
     ///
+    /// # Errors
+    /// [`Error::LossNotFinite`]; the sums are then of no use.
+    ///
     /// # Panics
     /// When the batch has another number of views or classes than the header: a mistake of the caller's.
-    pub fn update(&mut self, batch: &Batch) {
+    pub fn update(&mut self, batch: &Batch) -> Result<()> {
         if batch.rows() == 0 {
-            return;
+            return Ok(());
         }
         assert_eq!(batch.k(), self.plan.header.schema.k(), "classes of the batch");
         assert_eq!(batch.views(), self.plan.header.schema.views().len(), "views of the batch");
         let rows_of = deal(batch, self.position, self.blocks.len());
+        let before = self.position;
         self.position += batch.rows() as u64;
         let plan = &self.plan;
-        self.blocks.par_iter_mut().zip(rows_of).for_each_init(Workspace::default, |work, (block, rows)| {
-            for rows in rows.chunks(CHUNK) {
-                work.add(plan, batch, rows, block);
-            }
-        });
+        self.blocks
+            .par_iter_mut()
+            .zip(rows_of)
+            .try_for_each_init(Workspace::default, |work, (block, rows)| {
+                rows.chunks(CHUNK).try_for_each(|rows| work.add(plan, batch, rows, block))
+            })
+            .map_err(|broken| broken.error(&self.plan.header, before))
     }
 
     /// The finished state.
@@ -115,6 +120,7 @@ struct Workspace {
     missing_groups: [Vec<usize>; VIEWS],
     terms: Vec<Vec<f64>>,
     factor: Vec<f64>,
+    tails: Vec<f64>,
     groups: [Evaluated; VIEWS],
     bins: [Vec<f64>; VIEWS],
     posterior: Vec<f64>,
@@ -124,9 +130,15 @@ struct Workspace {
 
 impl Workspace {
     /// Adds some rows of a batch to a block.
-    fn add(&mut self, plan: &Plan, batch: &Batch, rows: &[usize], block: &mut [f64]) {
-        let Plan { header, loss, layout, .. } = plan;
-        let (n, k) = (rows.len(), batch.k());
+    fn add(
+        &mut self,
+        plan: &Plan,
+        batch: &Batch,
+        rows: &[usize],
+        block: &mut [f64],
+    ) -> Result<(), BrokenTerm> {
+        let Plan { header, layout, .. } = plan;
+        let (n, k, loss) = (rows.len(), batch.k(), &*header.loss);
         let q = header.features.dimension(k);
         self.scores.resize_with(batch.views(), Vec::new);
         for (view, scores) in self.scores.iter_mut().enumerate() {
@@ -137,7 +149,7 @@ impl Workspace {
             }
         }
         self.find_missing(plan, batch, rows);
-        self.multiply_terms(plan, n);
+        self.multiply_terms(plan, rows)?;
         for (g, members) in header.grouping.groups.iter().enumerate() {
             let missing = &self.missing_groups[g];
             let absent = &header.absent[g];
@@ -148,6 +160,22 @@ impl Workspace {
         self.offset.resize(n, 0.0);
         let scores: Vec<&[f64]> = self.scores.iter().map(Vec::as_slice).collect();
         loss.offset(n, &scores, &mut self.offset);
+        for &row in self.missing.iter().flatten() {
+            self.offset[row] -= loss.share();
+        }
+
+        let posteriors: [&[f64]; VIEWS] = self.groups.each_ref().map(|group| group.posterior.as_slice());
+        header.features.combine(n, &posteriors, &mut self.posterior);
+        self.losses.resize(n, 0.0);
+        let terms: Vec<&[f64]> = self.terms.iter().map(Vec::as_slice).collect();
+        let sums = layout.loss.of_mut(block);
+        add_losses(loss, n, &self.offset, &terms, &self.posterior, &mut self.losses, sums);
+        if let Some(ceilings) = &header.ceilings {
+            for (t, (terms, part)) in self.terms.iter_mut().zip(&layout.tails).enumerate() {
+                ceilings.cut(t, n, terms, &mut self.tails);
+                kernel::cross(&self.tails, &self.posterior, n, self.tails.len() / n, k, part.of_mut(block));
+            }
+        }
 
         layout.rows.of_mut(block)[0] += n as f64;
         for (count, missing) in layout.missing.of_mut(block).iter_mut().zip(&self.missing) {
@@ -164,11 +192,6 @@ impl Workspace {
             }
         }
 
-        let posteriors: [&[f64]; VIEWS] = self.groups.each_ref().map(|group| group.posterior.as_slice());
-        header.features.combine(n, &posteriors, &mut self.posterior);
-        self.losses.resize(n, 0.0);
-        let sums = layout.loss.of_mut(block);
-        add_losses(*loss, n, &self.offset, &terms, &self.posterior, &mut self.losses, sums);
         for v in 0..VIEWS {
             kernel::cross(&self.posterior, features[v], n, k, q, layout.posterior[v].of_mut(block));
         }
@@ -176,10 +199,12 @@ impl Workspace {
             let [a, b] = others(v);
             header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
             kernel::cross(&self.posterior, features[v], n, k, q, layout.pair_features[v].of_mut(block));
-            for t in (0..terms.len()).filter(|&t| layout.terms[t] == v) {
-                kernel::cross(&self.posterior, terms[t], n, k, k, layout.pair_terms[t].of_mut(block));
+            for t in (0..terms.len()).filter(|&t| layout.holders[t] == v) {
+                let (count, part) = (terms[t].len() / n, &layout.pair_terms[t]);
+                kernel::cross(&self.posterior, terms[t], n, k, count, part.of_mut(block));
             }
         }
+        Ok(())
     }
 
     /// Finds the rows at hand in which views, and groups, are missing.
@@ -202,23 +227,55 @@ impl Workspace {
     }
 
     /// The terms of the rows at hand: a view's own, or the product over a group.
-    fn multiply_terms(&mut self, plan: &Plan, n: usize) {
-        let nothing = plan.loss.grouping().of_nothing();
-        let of_view = |view: usize, terms: &mut [f64]| {
-            plan.loss.terms(n, &self.scores[view], terms);
-            for &row in &self.missing[view] {
-                terms.iter_mut().skip(row).step_by(n).for_each(|term| *term = nothing);
-            }
+    fn multiply_terms(&mut self, plan: &Plan, rows: &[usize]) -> Result<(), BrokenTerm> {
+        let (n, loss) = (rows.len(), &*plan.header.loss);
+        let k = plan.header.schema.k();
+        let finite = |view: usize, terms: &[f64]| match terms.iter().position(|term| !term.is_finite()) {
+            Some(at) => Err(BrokenTerm { row: rows[at % n], view, class: at / n % k, value: terms[at] }),
+            None => Ok(()),
         };
-        self.terms.resize_with(plan.terms.len(), Vec::new);
-        for (terms, Term { views, .. }) in self.terms.iter_mut().zip(&plan.terms) {
-            terms.resize(self.scores[views[0]].len(), 0.0);
-            of_view(views[0], terms);
-            for &view in &views[1..] {
-                self.factor.resize(terms.len(), 0.0);
-                of_view(view, &mut self.factor);
-                terms.iter_mut().zip(&self.factor).for_each(|(product, factor)| *product *= factor);
+        let (scores, missing) = (&self.scores, &self.missing);
+        let of_view = |view: usize, terms: &mut Vec<f64>| {
+            // A term that a loss forgets to write is seen to be missing.
+            terms.clear();
+            terms.resize(n * k * loss.form().terms(), f64::NAN);
+            loss.terms(view, n, &scores[view], terms);
+            for &row in &missing[view] {
+                terms.iter_mut().skip(row).step_by(n).for_each(|term| *term = loss.absent());
             }
+            finite(view, terms)
+        };
+        self.terms.resize_with(plan.holders.len(), Vec::new);
+        for (terms, Holder { views, .. }) in self.terms.iter_mut().zip(&plan.holders) {
+            of_view(views[0], terms)?;
+            for &view in &views[1..] {
+                of_view(view, &mut self.factor)?;
+                terms.iter_mut().zip(&self.factor).for_each(|(product, factor)| *product *= factor);
+                finite(view, terms)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A loss that is not a finite number, in a row of a batch.
+struct BrokenTerm {
+    row: usize,
+    view: usize,
+    class: usize,
+    value: f64,
+}
+
+impl BrokenTerm {
+    /// Names it, given how many rows came before the batch.
+    fn error(self, header: &Header, before: u64) -> Error {
+        let schema = &header.schema;
+        Error::LossNotFinite {
+            loss: header.loss.name().to_owned(),
+            row: before + self.row as u64,
+            view: schema.views()[self.view].clone(),
+            class: schema.classes()[self.class].clone(),
+            value: self.value,
         }
     }
 }
@@ -259,7 +316,7 @@ fn add_family(
     for v in 0..VIEWS {
         kernel::gram(features[v], n, q[v], family.gram[v].of_mut(block));
     }
-    for ((terms, parts), &own) in terms.iter().zip(&family.cross).zip(&layout.terms) {
+    for ((terms, parts), &own) in terms.iter().zip(&family.cross).zip(&layout.holders) {
         for (part, a) in parts.iter().zip(others(own)) {
             kernel::cross(terms, features[a], n, terms.len() / n, q[a], part.of_mut(block));
         }

@@ -45,7 +45,7 @@ pub struct Family {
     pub tensor: Part,
     /// `u_v (x) u_v`, for each group of views.
     pub gram: [Part; VIEWS],
-    /// `f_t (x) u_a`, for each term `t` and each of the two groups `a` other than its own, in order.
+    /// `f_t (x) u_a`, for each holder `t` of terms and each of the two groups `a` other than its own, in order.
     pub cross: Vec<[Part; 2]>,
 }
 
@@ -58,12 +58,12 @@ impl Family {
 /// The arrays of a block.
 ///
 /// `u_v` are the features of a group of views with their leading one, `b_v` its bins with theirs, `f_t` the loss terms
-/// of a view or, where the loss is a product, of a group, `p` the class posterior that the feature map implies from all
+/// of a view or, where the loss is a product, of a group, cut where they are, `p` the class posterior that the feature map implies from all
 /// groups and `p_-v` from the groups other than `v`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// The group that each term belongs to.
-    pub terms: Vec<usize>,
+    /// The group of each holder of terms: each view, or each group.
+    pub holders: Vec<usize>,
     /// Number of rows.
     pub rows: Part,
     /// Number of rows in which each view is missing.
@@ -76,8 +76,11 @@ pub struct Layout {
     pub posterior: [Part; VIEWS],
     /// `p_-v (x) u_v`, for each group: calibrates the pair surrogate.
     pub pair_features: [Part; VIEWS],
-    /// `p_-v (x) f_t`, for each term, `v` its group: what the pair surrogate labels.
+    /// `p_-v (x) f_t`, for each holder of terms, `v` its group: what the pair surrogate labels.
     pub pair_terms: Vec<Part>,
+    /// `(f_t - c_t)_+ (x) p`, for each holder, where the terms are cut at ceilings `c_t`: what was cut off, labelled by the
+    /// posterior.
+    pub tails: Vec<Part>,
     /// The moments of the bins, on which the answer's assumption is tested.
     pub bins: Family,
     /// `b_v (x) u_a`, for each group `v` and each of the two groups `a` other than `v`: the bins' class means.
@@ -96,12 +99,14 @@ pub fn others(view: usize) -> [usize; 2] {
 }
 
 impl Layout {
-    /// The layout for so many views, `k` classes, terms of these groups, and features and bins of these dimensions,
-    /// leading ones included.
+    /// The layout for so many views, `k` classes, holders of so many terms, cut or not, in these groups, and features and
+    /// bins of these dimensions, leading ones included.
     pub fn new(
         views: usize,
         k: usize,
-        terms: Vec<usize>,
+        holders: Vec<usize>,
+        terms: usize,
+        cut: bool,
         features: [usize; VIEWS],
         bins: [usize; VIEWS],
     ) -> Self {
@@ -114,10 +119,10 @@ impl Layout {
         let mut family = |prefix: &str, q: [usize; VIEWS]| Family {
             tensor: part(format!("{prefix}tensor"), q.to_vec()),
             gram: std::array::from_fn(|v| part(format!("{prefix}gram.{v}"), vec![q[v], q[v]])),
-            cross: terms
+            cross: holders
                 .iter()
                 .enumerate()
-                .map(|(t, &v)| others(v).map(|a| part(format!("{prefix}cross.{t}.{a}"), vec![k, q[a]])))
+                .map(|(t, &v)| others(v).map(|a| part(format!("{prefix}cross.{t}.{a}"), vec![terms, q[a]])))
                 .collect(),
         };
         let (of_features, of_bins) = (family("", features), family("bins.", bins));
@@ -129,13 +134,16 @@ impl Layout {
             features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![k, q[v]])),
-            pair_terms: (0..terms.len()).map(|t| part(format!("pair_terms.{t}"), vec![k, k])).collect(),
+            pair_terms: (0..holders.len()).map(|t| part(format!("pair_terms.{t}"), vec![k, terms])).collect(),
+            tails: (0..holders.len())
+                .map(|t| part(format!("tails.{t}"), vec![if cut { terms } else { 0 }, k]))
+                .collect(),
             bins: of_bins,
             bins_features: std::array::from_fn(|v| {
                 others(v).map(|a| part(format!("bins.features.{v}.{a}"), vec![bins[v], q[a]]))
             }),
             len,
-            terms,
+            holders,
         }
     }
 
@@ -146,6 +154,7 @@ impl Layout {
         parts.extend(&self.posterior);
         parts.extend(&self.pair_features);
         parts.extend(&self.pair_terms);
+        parts.extend(self.tails.iter().filter(|part| !part.is_empty()));
         parts.extend(self.bins.parts());
         parts.extend(self.bins_features.iter().flatten());
         parts

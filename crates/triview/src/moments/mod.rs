@@ -10,4 +10,4 @@ pub use accumulate::Accumulator;
 pub(crate) use accumulate::{MOST_CLASSES, block_count, deal};
 pub use layout::{Family, Layout, Part, others};
 pub use segments::{MOST_SEGMENTS, SegmentedAccumulator, Segments};
-pub use state::{Header, Moments, Term};
+pub use state::{Header, Holder, Moments};

@@ -54,7 +54,7 @@ impl SegmentedAccumulator {
     ///
     /// # Errors
     /// [`Error::TooManySegments`] when there are more so far than [`MOST_SEGMENTS`], or than memory
-    /// allows for so many classes.
+    /// allows for so many classes; [`Error::LossNotFinite`].
     ///
     /// # Panics
     /// When the batch has rows but no segments, or another number of classes than the header: a mistake of the
@@ -72,15 +72,12 @@ impl SegmentedAccumulator {
             }
             rows_of[place].push(row);
         }
-        self.whole.update(batch);
-        self.segments.par_iter_mut().zip(rows_of).for_each(|((_, sums), rows)| {
-            if rows.len() == batch.rows() {
-                sums.update(batch);
-            } else if !rows.is_empty() {
-                sums.update(&batch.select(&rows));
-            }
-        });
-        Ok(())
+        self.whole.update(batch)?;
+        self.segments.par_iter_mut().zip(rows_of).try_for_each(|((_, sums), rows)| match rows.len() {
+            0 => Ok(()),
+            all if all == batch.rows() => sums.update(batch),
+            _ => sums.update(&batch.select(&rows)),
+        })
     }
 
     /// Where a segment's sums are; a new one's come after the others'.
@@ -113,6 +110,7 @@ mod tests {
     use super::*;
     use crate::features::{Bins, FeatureMap};
     use crate::grouping::Grouping;
+    use crate::loss::{LogLoss, SharedLoss};
     use crate::views::Schema;
 
     fn header() -> Header {
@@ -121,7 +119,8 @@ mod tests {
         Header {
             schema,
             grouping: Grouping::single(),
-            loss: "log".into(),
+            loss: SharedLoss::new(LogLoss),
+            ceilings: None,
             features: FeatureMap::Scores,
             absent: [0, 1, 2].map(|_| vec![0.0; 2]),
             bins: std::array::from_fn(|_| Bins::none(2)),
@@ -137,7 +136,7 @@ mod tests {
 
     fn alone(batches: &[Batch]) -> Moments {
         let mut sums = Accumulator::new(header()).unwrap();
-        batches.iter().for_each(|batch| sums.update(batch));
+        batches.iter().for_each(|batch| sums.update(batch).unwrap());
         sums.finish().unwrap()
     }
 

@@ -4,7 +4,7 @@ use super::layout::Layout;
 use crate::error::{Error, Result};
 use crate::features::{Bins, FeatureMap};
 use crate::grouping::Grouping;
-use crate::loss::{self, Terms};
+use crate::loss::{Ceilings, Form, SharedLoss};
 use crate::views::{Schema, VIEWS};
 use serde::{Deserialize, Serialize};
 
@@ -15,10 +15,13 @@ pub struct Header {
     pub schema: Schema,
     /// How the views are grouped into three.
     pub grouping: Grouping,
-    /// Name of the loss.
-    pub loss: String,
+    /// The loss.
+    pub loss: SharedLoss,
     /// The feature map, with everything it was fitted to.
     pub features: FeatureMap,
+    /// Where the terms of a heavy-tailed loss are cut.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceilings: Option<Ceilings>,
     /// For each group, the scores that its features have where it is missing: the means of the rows looked at. Any
     /// constant would do, and these leave the least noise.
     pub absent: [Vec<f64>; VIEWS],
@@ -45,34 +48,34 @@ impl Header {
             return Err(Error::InvalidState { reason: "its mean scores are not of its classes".into() });
         }
         let bins = self.bins.each_ref().map(Bins::dimension);
-        let terms = self.terms()?.into_iter().map(|term| term.group).collect();
-        Ok(Layout::new(self.schema.views().len(), k, terms, [self.features.dimension(k); VIEWS], bins))
+        let (holders, terms) = (self.holders(), k * self.loss.form().terms());
+        if !self.ceilings.as_ref().is_none_or(|ceilings| ceilings.fits(holders.len(), terms)) {
+            return Err(Error::InvalidState { reason: "its ceilings are broken".into() });
+        }
+        let holders = holders.into_iter().map(|holder| holder.group).collect();
+        let (views, cut) = (self.schema.views().len(), self.ceilings.is_some());
+        Ok(Layout::new(views, k, holders, terms, cut, [self.features.dimension(k); VIEWS], bins))
     }
 
-    /// What the terms of the loss belong to: each view, or each group.
-    ///
-    /// # Errors
-    /// [`Error::UnknownLoss`].
-    pub fn terms(&self) -> Result<Vec<Term>> {
+    /// What holds the terms of the loss: each view where it is a sum, each group where it is a product.
+    pub fn holders(&self) -> Vec<Holder> {
         let groups = &self.grouping.groups;
-        Ok(match loss::by_name(&self.loss)?.grouping() {
-            Terms::PerView => (0..self.schema.views().len())
-                .map(|view| Term { group: groups.of(view), views: vec![view] })
+        match self.loss.form() {
+            Form::Sum => (0..self.schema.views().len())
+                .map(|view| Holder { group: groups.of(view), views: vec![view] })
                 .collect(),
-            Terms::PerGroup => {
-                groups.iter().enumerate().map(|(group, views)| Term { group, views: views.clone() }).collect()
-            }
-        })
+            Form::Products(_) => groups
+                .iter()
+                .enumerate()
+                .map(|(group, views)| Holder { group, views: views.clone() })
+                .collect(),
+        }
     }
 
-    /// Names of what the terms belong to.
-    ///
-    /// # Errors
-    /// [`Error::UnknownLoss`].
-    pub fn term_names(&self) -> Result<Vec<String>> {
-        let names =
-            |term: &Term| term.views.iter().map(|&v| self.schema.views()[v].as_str()).collect::<Vec<_>>();
-        Ok(self.terms()?.iter().map(|term| names(term).join("+")).collect())
+    /// Names of what holds the terms.
+    pub fn holder_names(&self) -> Vec<String> {
+        let name = |&view: &usize| self.schema.views()[view].as_str();
+        self.holders().iter().map(|of| of.views.iter().map(name).collect::<Vec<_>>().join("+")).collect()
     }
 
     /// Names of the three groups of views.
@@ -98,10 +101,10 @@ impl Header {
     }
 }
 
-/// One of the terms that a loss is made of.
+/// What holds terms of a loss.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Term {
-    /// The views it is a function of: one, or all of a group.
+pub struct Holder {
+    /// The views they are functions of: one, or all of a group.
     pub views: Vec<usize>,
     /// Their group.
     pub group: usize,
@@ -192,7 +195,7 @@ impl Moments {
             return differ("the list of groups", named(mine), named(theirs));
         }
         if mine.loss != theirs.loss {
-            return differ("the loss", mine.loss.clone(), theirs.loss.clone());
+            return differ("the loss", mine.loss.name().into(), theirs.loss.name().into());
         }
         if mine.features.name() != theirs.features.name() {
             let name = |header: &Header| header.features.name().to_string();
@@ -201,6 +204,10 @@ impl Moments {
         if mine.features != theirs.features {
             let name = |header: &Header, n: &str| format!("`{}` fitted to {n}", header.features.name());
             return differ("the feature map", name(mine, "one data set"), name(theirs, "another data set"));
+        }
+        if mine.ceilings != theirs.ceilings {
+            let fitted = |n: &str| format!("at quantiles of {n}");
+            return differ("where terms are cut", fitted("one data set"), fitted("another data set"));
         }
         if mine.absent != theirs.absent {
             let fitted = |n: &str| format!("taken from {n}");
