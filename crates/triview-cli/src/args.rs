@@ -12,8 +12,8 @@ use triview_table::{Input, ReadOptions};
 #[derive(Debug, Parser)]
 #[command(name = "triview", version, arg_required_else_help = true, max_term_width = 100)]
 #[command(long_about = "How wrong is a model on data without labels?\n\n\
-    Takes a table of scores: three views of each example that are independent given its class, each with one \
-    score a class. Answers with the risk of the model on those rows, and needs no labels for it.\n\n\
+    Takes a table of scores: three views of each example that are independent given its class (or more, which are \
+    grouped into three), each with one score a class. Answers with the risk of the model on those rows, and needs no labels for it.\n\n\
     Exit status: 0 answered; 1 answered, but a diagnostic says not to trust it; 2 could not answer.")]
 #[command(after_long_help = "Examples:\n  \
     triview demo\n  \
@@ -56,10 +56,11 @@ pub(crate) enum Command {
 #[command(long_about = "Estimate the risk from unlabelled scores.\n\n\
     A score table has columns `view:class` (`image:cat`, `image:dog`, `text:cat`, ...) or one list column a view. \
     CSV, Parquet, Arrow IPC and NPY are told apart by the file's ending; several files make one data set. Other \
-    columns are ignored. States made by `triview moments` are taken in place of tables.")]
+    columns are ignored. A view without any score in a row is missing in it. States made by `triview moments` are taken in place of tables.")]
 #[command(after_long_help = "Examples:\n  \
     triview estimate scores.parquet\n  \
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
+    triview estimate --group title+body,image,audio articles.parquet\n  \
     triview estimate --by month scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
@@ -126,11 +127,11 @@ pub(crate) struct MomentsArgs {
     /// The state to write
     #[arg(long, short, value_name = "STATE")]
     pub(crate) output: PathBuf,
-    /// Use the views, classes, loss and feature map of this state, so that the two can be merged
-    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss"])]
+    /// Use the views, groups, classes, loss and feature map of this state, so that the two can be merged
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss", "group"])]
     pub(crate) like: Option<PathBuf>,
     /// Use the feature map that `estimate --save-posterior` wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss", "group"])]
     pub(crate) posterior: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -163,12 +164,18 @@ pub(crate) struct SimulateArgs {
     /// The setting to draw from
     #[arg(long, value_name = "NAME", value_parser = presets())]
     pub(crate) preset: Option<Preset>,
+    /// Number of views, named a, b, c, ... [default: three]
+    #[arg(long, value_name = "V", value_parser = clap::value_parser!(u16).range(3..=64))]
+    pub(crate) views: Option<u16>,
     /// Number of classes [default: the preset's]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=1000))]
     pub(crate) classes: Option<u16>,
     /// Share of the rows in which the first two views depend on each other
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) shared: f64,
+    /// Probability of each view to be missing in a row
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    pub(crate) missing: f64,
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: u64,
@@ -216,7 +223,7 @@ pub(crate) struct InputArgs {
 /// How a table is to be read.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
-    /// The three views to use, where a table has more [default: all]
+    /// The views to use, three or more [default: all]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', help_heading = "Reading tables")]
     pub(crate) views: Option<Vec<String>>,
     /// The classes, in the order of list columns or of the answer [default: the first view's]
@@ -259,6 +266,10 @@ pub(crate) enum InputKind {
 /// How the risk is to be estimated.
 #[derive(Debug, Args)]
 pub(crate) struct MethodArgs {
+    /// How to group more than three views into three that are independent given the class, such as a+b,c,d+e
+    /// [default: dependent views together, groups about equally informative]
+    #[arg(long, value_name = "A+B,C,...", help_heading = "Method")]
+    pub(crate) group: Option<String>,
     /// The loss whose mean is the risk [default: log]
     #[arg(long, value_name = "NAME", help_heading = "Method", value_parser = losses())]
     pub(crate) loss: Option<String>,
@@ -277,6 +288,9 @@ impl MethodArgs {
         let mut params = Params::new().seed(global.seed).level(self.level).features(features);
         if let Some(loss) = &self.loss {
             params = params.loss(loss);
+        }
+        if let Some(groups) = &self.group {
+            params = params.group(groups);
         }
         params.check()
     }

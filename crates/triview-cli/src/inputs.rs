@@ -117,6 +117,7 @@ fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> R
         ("--classes", table.classes.is_some()),
         ("--input", table.input.is_some()),
         ("--cluster", table.cluster.is_some()),
+        ("--group", method.group.is_some()),
         ("--loss", method.loss.is_some()),
         ("--features", method.features.is_some()),
         ("--by", by.is_some()),

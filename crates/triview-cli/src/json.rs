@@ -6,8 +6,10 @@ use std::io::{self, Write};
 use triview::amplification::Amplified;
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Fit};
+use triview::grouping::{Grouping, OtherGroups};
 use triview::interval::Interval;
 use triview::metrics::{Measured, Metric, Metrics};
+use triview::views::VIEWS;
 
 /// The version of every object printed here.
 pub(crate) const SCHEMA: u32 = 1;
@@ -26,8 +28,12 @@ pub(crate) struct EstimateObject<'a> {
     amplified: Option<AmplifiedObject>,
     loss: &'a str,
     rows: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<ByName<'a, u64>>,
     views: &'a [String],
-    groups: Vec<[&'a str; 1]>,
+    groups: Vec<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
     class_prior: &'a [f64],
     conditional_risk: ByName<'a, Vec<Vec<f64>>>,
@@ -128,11 +134,13 @@ impl<'a> EstimateObject<'a> {
             amplified: None,
             loss: &estimate.loss,
             rows: estimate.rows,
+            missing: missing(&estimate.views, &estimate.missing),
             views,
-            groups: views.iter().map(|view| [view.as_str()]).collect(),
+            groups: named(&estimate.views, estimate.grouping.groups.iter()),
+            grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
-            conditional_risk: ByName { names: views, values: &estimate.conditional_risk },
+            conditional_risk: ByName { names: &estimate.holders, values: &estimate.conditional_risk },
             view_error: estimate.metrics.as_ref().map(|metrics| ByOwnName {
                 names: views,
                 values: metrics.view_error.iter().map(|error| error.value).collect(),
@@ -142,7 +150,10 @@ impl<'a> EstimateObject<'a> {
             matching_gap: finite(estimate.matching_gap),
             intervals: all_bounded.then(|| Intervals {
                 class_prior: &estimate.class_prior_interval,
-                conditional_risk: ByName { names: views, values: &estimate.conditional_risk_interval },
+                conditional_risk: ByName {
+                    names: &estimate.holders,
+                    values: &estimate.conditional_risk_interval,
+                },
                 matching_gap: estimate.matching_gap_interval,
             }),
             fit: &estimate.fit,
@@ -240,10 +251,10 @@ impl MetricsObject {
 impl<'a> Diagnostics<'a> {
     /// What speaks for and against an answer.
     fn new(estimate: &'a Estimate) -> Self {
-        let (views, conditioning) = (&estimate.views, &estimate.conditioning);
+        let (groups, conditioning) = (&estimate.groups, &estimate.conditioning);
         let independence = &estimate.independence;
         let dependences = independence.dependences.iter().map(|dependence| DependenceObject {
-            views: dependence.views.map(|v| views[v].as_str()),
+            views: dependence.views.map(|v| groups[v].as_str()),
             class: dependence.class.map(|class| estimate.classes[class].as_str()),
             correlation: dependence.correlation,
             p_value: dependence.p_value,
@@ -259,7 +270,7 @@ impl<'a> Diagnostics<'a> {
             },
             conditioning: Conditioning {
                 smallest_singular_value: ByName {
-                    names: views,
+                    names: groups,
                     values: &conditioning.smallest_singular_value,
                 },
                 smallest_prior: conditioning.smallest_prior,
@@ -276,7 +287,12 @@ impl<'a> Diagnostics<'a> {
 pub(crate) struct Diagnosis<'a> {
     schema: u32,
     rows: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<ByName<'a, u64>>,
     views: &'a [String],
+    groups: Vec<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
     #[serde(flatten)]
     diagnostics: Diagnostics<'a>,
@@ -289,12 +305,59 @@ impl<'a> Diagnosis<'a> {
         Self {
             schema: SCHEMA,
             rows: estimate.rows,
+            missing: missing(&estimate.views, &estimate.missing),
             views: &estimate.views,
+            groups: named(&estimate.views, estimate.grouping.groups.iter()),
+            grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             diagnostics: Diagnostics::new(estimate),
             trusted: estimate.trusted(),
         }
     }
+}
+
+/// How the views were grouped.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct GroupingObject<'a> {
+    chosen: &'static str,
+    together: Vec<Vec<&'a str>>,
+    others: Vec<OtherGroupsObject<'a>>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct OtherGroupsObject<'a> {
+    groups: Vec<Vec<&'a str>>,
+    difference: f64,
+    standard_error: f64,
+}
+
+impl<'a> GroupingObject<'a> {
+    /// The object for a grouping; nothing where there is only one way to group the views.
+    pub(crate) fn new(views: &'a [String], grouping: &Grouping) -> Option<Self> {
+        let other = |other: &OtherGroups| OtherGroupsObject {
+            groups: named(views, other.groups.iter()),
+            difference: other.difference,
+            standard_error: other.standard_error,
+        };
+        (views.len() > VIEWS).then(|| Self {
+            chosen: grouping.chosen.name(),
+            together: named(views, grouping.together.iter()),
+            others: grouping.others.iter().map(other).collect(),
+        })
+    }
+}
+
+/// Rows in which each view is missing, where any is.
+pub(crate) fn missing<'a>(views: &'a [String], rows: &'a [u64]) -> Option<ByName<'a, u64>> {
+    rows.iter().any(|rows| *rows > 0).then_some(ByName { names: views, values: rows })
+}
+
+/// The names of the views of some sets.
+pub(crate) fn named<'a, 's>(
+    views: &'a [String],
+    sets: impl Iterator<Item = &'s Vec<usize>>,
+) -> Vec<Vec<&'a str>> {
+    sets.map(|set| set.iter().map(|&view| views[view].as_str()).collect()).collect()
 }
 
 fn bounded(interval: &Interval) -> bool {

@@ -1,7 +1,7 @@
 //! What labels say of rows as they are drawn: the truth that an estimate is judged by.
 
-use triview::loss::Loss;
-use triview::views::{Batch, VIEWS};
+use triview::loss::{self, Loss};
+use triview::views::Batch;
 
 /// Sums over rows and their labels.
 #[derive(Debug, Clone)]
@@ -17,30 +17,30 @@ pub(crate) struct Truth {
 }
 
 impl Truth {
-    /// Nothing seen yet, of `k` classes.
-    pub(crate) fn new(k: usize) -> Self {
-        let terms = vec![vec![vec![0.0; k]; k]; VIEWS];
+    /// Nothing seen yet, of so many views and `k` classes.
+    pub(crate) fn new(views: usize, k: usize) -> Self {
+        let terms = vec![vec![vec![0.0; k]; k]; views];
         Self { rows: 0, risk: 0.0, deviations: 0.0, wrong: 0, by_class: vec![0; k], terms }
     }
 
     /// Adds rows with the class of each.
     pub(crate) fn update(&mut self, loss: &dyn Loss, batch: &Batch, labels: &[usize]) {
         let (rows, k) = (batch.rows(), batch.k());
-        let mut offset = vec![0.0; rows];
-        loss.offset(rows, &[0, 1, 2].map(|view| batch.view(view)), &mut offset);
-        let terms: [Vec<f64>; VIEWS] = std::array::from_fn(|view| {
-            let mut terms = vec![0.0; rows * k * loss.form().terms()];
-            loss.terms(view, rows, batch.view(view), &mut terms);
+        let offset = loss::offsets(loss, batch);
+        let mut of_view = |view: usize| {
+            let terms = loss::terms_of(loss, batch, view);
             for (row, &label) in labels.iter().enumerate() {
                 for class in 0..k {
                     self.terms[view][class][label] += terms[class * rows + row];
                 }
             }
             terms
-        });
+        };
+        let terms: Vec<Vec<f64>> = (0..batch.views()).map(&mut of_view).collect();
+        let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
         let mut losses = vec![0.0; rows * k];
         for (class, losses) in losses.chunks_exact_mut(rows.max(1)).enumerate() {
-            loss.losses(rows, &offset, &terms.each_ref().map(Vec::as_slice), class, losses);
+            loss.losses(rows, &offset, &terms, class, losses);
         }
         for (row, &label) in labels.iter().enumerate() {
             let value = losses[label * rows + row];
@@ -49,7 +49,8 @@ impl Truth {
             let deviation = value - self.risk;
             self.risk += deviation / self.rows as f64;
             self.deviations += deviation * (value - self.risk);
-            let score = |class: usize| (0..VIEWS).map(|view| batch.column(view, class)[row]).sum::<f64>();
+            let score =
+                |class: usize| (0..batch.views()).map(|view| batch.column(view, class)[row]).sum::<f64>();
             let own = score(label);
             self.wrong += u64::from((0..k).any(|class| class != label && score(class) > own));
         }
@@ -101,7 +102,7 @@ mod tests {
         let third = 3f64.ln() / 3.0;
         let view = vec![0.0, third, third, 0.0];
         let batch = Batch::new(2, [view.clone(), view.clone(), view]).expect("finite");
-        let mut truth = Truth::new(2);
+        let mut truth = Truth::new(3, 2);
         truth.update(&LogLoss, &batch, &[1, 1]);
         let losses = [-(0.75f64.ln()), -(0.25f64.ln())];
         let mean = (losses[0] + losses[1]) / 2.0;

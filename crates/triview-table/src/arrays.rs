@@ -64,6 +64,8 @@ pub(crate) struct Rows<I> {
     used: Vec<usize>,
     chunks: I,
     chunk: Vec<ArrayRef>,
+    /// For each view the rows of the present chunk in which it is missing, ascending.
+    missing: Vec<Vec<usize>>,
     /// Rows of the present chunk that are done.
     done: usize,
     /// Rows before the present chunk.
@@ -80,6 +82,7 @@ impl<I> Rows<I> {
             used: selection.used(),
             chunks,
             chunk: Vec::new(),
+            missing: Vec::new(),
             done: 0,
             before: 0,
         }
@@ -101,61 +104,82 @@ impl<I> Rows<I> {
         self.before + at as u64 + 1
     }
 
-    /// Checks what the copying relies on: equal lengths, numbers, no nulls, lists of one length.
-    fn check(&self) -> Result<(), Error> {
+    /// Checks what the copying relies on: equal lengths, numbers, lists of one length; and finds the rows in which a view
+    /// is missing, which is null in all of its classes. Nulls in some of them are refused.
+    fn check(&mut self) -> Result<(), Error> {
         if self.chunk.iter().any(|array| array.len() != self.len()) {
             return Err(self.location.corrupt(self.format, "its columns differ in length"));
         }
-        for view in 0..self.selection.places.len() {
-            match &self.selection.places[view] {
-                Place::Columns(columns) => {
-                    for (class, &column) in columns.iter().enumerate() {
-                        let array = self.array(column)?;
-                        self.no_null(array, |_| self.selection.label(view, class), |at| at)?;
-                        with_values!(array, _values => ()).ok_or_else(|| self.location.changed())?;
-                    }
-                }
-                Place::List { column, order } => {
-                    let name = self.selection.views[view].clone();
-                    let array = self.array(*column)?;
-                    self.no_null(array, |_| name.clone(), |at| at)?;
-                    let lengths = lists::lengths(array).ok_or_else(|| self.location.changed())?;
-                    let wrong = lengths.enumerate().find(|(_, length)| *length != order.len());
-                    if let Some((at, found)) = wrong {
-                        return Err(Error::ListLength {
-                            path: self.location.name.clone(),
-                            row: self.row(at),
-                            column: name,
-                            expected: order.len(),
-                            found,
-                        });
-                    }
-                    let width = order.len();
-                    let items =
-                        lists::items(array, 0, array.len(), width).ok_or_else(|| self.location.changed())?;
-                    self.no_null(&items, |at| format!("{name}[{}]", at % width), |at| at / width)?;
-                    with_values!(items, _values => ()).ok_or_else(|| self.location.changed())?;
-                }
-            }
-        }
+        let places = &self.selection.places;
+        let missing = (0..places.len()).map(|view| match &places[view] {
+            Place::Columns(columns) => self.check_columns(view, columns),
+            Place::List { column, order } => self.check_lists(view, *column, order.len()),
+        });
+        self.missing = missing.collect::<Result<_, _>>()?;
         Ok(())
     }
 
-    /// Refuses an array with nulls, naming the first.
-    fn no_null(
-        &self,
-        array: &ArrayRef,
-        column: impl Fn(usize) -> String,
-        row: impl Fn(usize) -> usize,
-    ) -> Result<(), Error> {
-        match array.nulls().filter(|nulls| nulls.null_count() > 0) {
-            None => Ok(()),
-            Some(nulls) => {
-                let at = nulls.iter().position(|valid| !valid).unwrap_or(0);
-                let path = self.location.name.clone();
-                Err(Error::Null { path, row: self.row(row(at)), column: column(at) })
+    /// Checks the columns of a view, and finds the rows in which it is missing.
+    fn check_columns(&self, view: usize, columns: &[usize]) -> Result<Vec<usize>, Error> {
+        let mut arrays = Vec::with_capacity(columns.len());
+        for &column in columns {
+            let array = self.array(column)?;
+            with_values!(array, _values => ()).ok_or_else(|| self.location.changed())?;
+            arrays.push(array);
+        }
+        if arrays.iter().all(|array| array.null_count() == 0) {
+            return Ok(Vec::new());
+        }
+        let null = |row: usize, class: usize| arrays[class].is_null(row);
+        self.missing_rows(columns.len(), null, |class| self.selection.label(view, class))
+    }
+
+    /// Checks the lists of a view, and finds the rows in which it is missing: the list is null, or all of its items are.
+    fn check_lists(&self, view: usize, column: usize, width: usize) -> Result<Vec<usize>, Error> {
+        let name = &self.selection.views[view];
+        let array = self.array(column)?;
+        let lengths = lists::lengths(array).ok_or_else(|| self.location.changed())?;
+        let wrong = lengths.enumerate().find(|(at, length)| *length != width && array.is_valid(*at));
+        if let Some((at, found)) = wrong {
+            let (path, row, column) = (self.location.name.clone(), self.row(at), name.clone());
+            return Err(Error::ListLength { path, row, column, expected: width, found });
+        }
+        let empty = lists::items(array, 0, 0, width).ok_or_else(|| self.location.changed())?;
+        with_values!(empty, _values => ()).ok_or_else(|| self.location.changed())?;
+        if array.null_count() == 0 {
+            let items = lists::items(array, 0, array.len(), width).ok_or_else(|| self.location.changed())?;
+            if items.null_count() == 0 {
+                return Ok(Vec::new());
             }
         }
+        let mut nulls = vec![false; array.len() * width];
+        for (row, nulls) in nulls.chunks_exact_mut(width).enumerate() {
+            let list = lists::list(array, row).ok_or_else(|| self.location.changed())?;
+            let null = |at: usize| array.is_null(row) || list.is_null(at);
+            nulls.iter_mut().enumerate().for_each(|(at, cell)| *cell = null(at));
+        }
+        self.missing_rows(width, |row, at| nulls[row * width + at], |at| format!("{name}[{at}]"))
+    }
+
+    /// The rows of the chunk in which all of a view's cells are null; refuses those in which some are, naming the first.
+    fn missing_rows(
+        &self,
+        width: usize,
+        null: impl Fn(usize, usize) -> bool,
+        label: impl Fn(usize) -> String,
+    ) -> Result<Vec<usize>, Error> {
+        let mut missing = Vec::new();
+        for row in 0..self.len() {
+            match (0..width).filter(|&at| null(row, at)).count() {
+                0 => {}
+                all if all == width => missing.push(row),
+                _ => {
+                    let column = label((0..width).find(|&at| null(row, at)).unwrap_or(0));
+                    return Err(Error::Null { path: self.location.name.clone(), row: self.row(row), column });
+                }
+            }
+        }
+        Ok(missing)
     }
 
     /// Copies `rows` rows from the present chunk.
@@ -173,14 +197,30 @@ impl<I> Rows<I> {
                         });
                     }
                 }
-                Place::List { column, order } => {
+                Place::List { column, order } if self.missing[view].is_empty() => {
                     if let Some(items) = lists::items(self.array(*column)?, from, rows, order.len()) {
                         with_values!(items, values => {
                             pending.transpose(view, 0, values, order.len(), order, Number::value);
                         });
                     }
                 }
+                // Lists that are null may have any length, so that the others do not lie one after the other.
+                Place::List { column, order } => {
+                    let array = self.array(*column)?;
+                    for at in (0..rows).filter(|at| self.missing[view].binary_search(&(from + at)).is_err()) {
+                        if let Some(items) = lists::list(array, from + at) {
+                            with_values!(items, values => {
+                                pending.transpose(view, at, values, order.len(), order, Number::value);
+                            });
+                        }
+                    }
+                }
             }
+            let missing = &self.missing[view];
+            let begin = missing.partition_point(|row| *row < from);
+            missing[begin..].iter().take_while(|row| **row < from + rows).for_each(|row| {
+                pending.mark_missing(view, row - from);
+            });
         }
         self.selection.keys.iter().try_for_each(|column| self.copy_keys(column, rows, pending))
     }

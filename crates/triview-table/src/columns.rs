@@ -66,7 +66,7 @@ pub(crate) struct Selection {
     pub(crate) views: Vec<String>,
     /// Empty while it is not known how long the lists are.
     pub(crate) classes: Vec<String>,
-    pub(crate) places: [Place; VIEWS],
+    pub(crate) places: Vec<Place>,
     /// The columns to cluster and to segment by, which may be one.
     pub(crate) keys: Vec<KeyColumn>,
     pub(crate) ignored: Vec<String>,
@@ -101,13 +101,13 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
     let mut selection = Selection {
         views: views.iter().map(|(view, _)| view.to_string()).collect(),
         classes: Vec::new(),
-        places: std::array::from_fn(|_| Place::Columns(Vec::new())),
+        places: Vec::new(),
         keys: Vec::new(),
         ignored: Vec::new(),
     };
     if by_list {
-        selection.places =
-            std::array::from_fn(|v| Place::List { column: views[v].1[0].1, order: Vec::new() });
+        let list = |(_, place): &View<'_>| Place::List { column: place[0].1, order: Vec::new() };
+        selection.places = views.iter().map(list).collect();
         let length = views.iter().find_map(|(_, place)| match columns[place[0].1].kind {
             Kind::List(length) => length,
             _ => None,
@@ -118,7 +118,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
     } else {
         let (classes, places) = match_classes(path, columns, &views, options)?;
         selection.classes = classes;
-        selection.places = places.map(Place::Columns);
+        selection.places = places.into_iter().map(Place::Columns).collect();
     }
     selection.keys = key_columns(path, columns, &selection.used(), options)?;
     let used = selection.used();
@@ -196,13 +196,13 @@ impl Selection {
         };
         let views = order("views", &self.views, schema.views())?;
         let classes = order("classes", &self.classes, schema.classes())?;
-        let places = std::array::from_fn(|v| match &self.places[views[v]] {
+        let place = |view: &usize| match &self.places[*view] {
             Place::Columns(columns) => Place::Columns(classes.iter().map(|&class| columns[class]).collect()),
             Place::List { column, order } => {
                 Place::List { column: *column, order: classes.iter().map(|&class| order[class]).collect() }
             }
-        });
-        self.places = places;
+        };
+        self.places = views.iter().map(place).collect();
         self.views = schema.views().to_vec();
         self.classes = schema.classes().to_vec();
         Ok(())
@@ -239,7 +239,7 @@ fn named_views<'a>(path: &Path, columns: &'a [Column]) -> Result<Vec<View<'a>>, 
     Ok(views)
 }
 
-/// The three views that are asked for, or all if they are three.
+/// The views that are asked for, or all.
 fn wanted_views<'a>(
     path: &Path,
     columns: &[Column],
@@ -260,7 +260,7 @@ fn wanted_views<'a>(
             })
             .collect::<Result<_, _>>()?,
     };
-    if views.len() != VIEWS {
+    if views.len() < VIEWS {
         let classes = |place: &[(&str, usize)]| match columns[place[0].1].kind {
             Kind::List(length) => length,
             _ => Some(place.len()),
@@ -277,7 +277,7 @@ fn match_classes(
     columns: &[Column],
     views: &[View<'_>],
     options: &ReadOptions,
-) -> Result<(Vec<String>, [Vec<usize>; VIEWS]), Error> {
+) -> Result<(Vec<String>, Vec<Vec<usize>>), Error> {
     for (_, place) in views {
         for (_, at) in place {
             if let Column { name, kind: Kind::Other(found) } = &columns[*at] {
@@ -302,7 +302,7 @@ fn match_classes(
         }
     };
     let known: HashSet<&str> = classes.iter().map(String::as_str).collect();
-    let mut places: [Vec<usize>; VIEWS] = Default::default();
+    let mut places = vec![Vec::new(); views.len()];
     for (v, (view, place)) in views.iter().enumerate() {
         let at: HashMap<&str, usize> = place.iter().copied().collect();
         let spare = || place.iter().filter(|(class, _)| !known.contains(class));

@@ -41,7 +41,8 @@ pub(crate) fn read(location: &Location, header: &Header, selection: &Selection) 
         }
     }
     cells.sort_unstable_by_key(|cell| cell.field);
-    Ok(Rows { records, record: ByteRecord::new(), cells, selection: selection.clone() })
+    let empty = vec![0; selection.places.len()];
+    Ok(Rows { records, record: ByteRecord::new(), cells, empty, selection: selection.clone() })
 }
 
 /// A field of a row and what it is the score of.
@@ -58,6 +59,8 @@ pub(crate) struct Rows {
     records: Records,
     record: ByteRecord,
     cells: Vec<Cell>,
+    /// How many cells of each view are empty in the present row.
+    empty: Vec<usize>,
     selection: Selection,
 }
 
@@ -65,11 +68,7 @@ impl Reader for Rows {
     fn fill(&mut self, pending: &mut Pending) -> Result<usize, Error> {
         let mut filled = 0;
         while pending.room() > 0 && self.records.next(&mut self.record)? {
-            for cell in &self.cells {
-                let field = &self.record[cell.field];
-                *pending.cell(cell.view, cell.class) = number(field)
-                    .ok_or_else(|| self.refuse(field, self.selection.label(cell.view, cell.class)))?;
-            }
+            self.fill_row(pending)?;
             for column in &self.selection.keys {
                 if !pending.push_key(column.purpose, &self.record[column.at]) {
                     return Err(self.refuse(b"", column.name.clone()));
@@ -83,6 +82,33 @@ impl Reader for Rows {
 }
 
 impl Rows {
+    /// Reads the scores of the present row. A view of which all cells are empty is missing.
+    fn fill_row(&mut self, pending: &mut Pending) -> Result<(), Error> {
+        self.empty.fill(0);
+        for cell in &self.cells {
+            let field = &self.record[cell.field];
+            match number(field) {
+                Some(score) => *pending.cell(cell.view, cell.class) = score,
+                None if field.trim_ascii().is_empty() => self.empty[cell.view] += 1,
+                None => return Err(self.refuse(field, self.selection.label(cell.view, cell.class))),
+            }
+        }
+        let k = self.selection.classes.len();
+        for (view, &empty) in self.empty.iter().enumerate().filter(|(_, empty)| **empty > 0) {
+            if empty < k {
+                return Err(self.refuse(b"", self.selection.label(view, self.first_empty(view))));
+            }
+            pending.mark_missing(view, 0);
+        }
+        Ok(())
+    }
+
+    /// The first class of a view, in the order of the file, whose cell is empty.
+    fn first_empty(&self, view: usize) -> usize {
+        let empty = |cell: &&Cell| cell.view == view && self.record[cell.field].trim_ascii().is_empty();
+        self.cells.iter().find(empty).map_or(0, |cell| cell.class)
+    }
+
     /// Why a field of the present row cannot be used.
     fn refuse(&self, field: &[u8], column: String) -> Error {
         let (path, row) = (self.records.location.name.clone(), self.records.row);

@@ -123,9 +123,9 @@ pub enum Error {
         /// The likeliest of them.
         nearest: Option<String>,
     },
-    /// Not three views.
+    /// Fewer than three views.
     #[error(
-        "`{}` has {} view(s): {}; three are needed: choose them with `--views a,b,c` or mend the column names",
+        "`{}` has {} view(s): {}; three or more are needed: name them in `--views a,b,c` or mend the column names",
         path.display(), views.len(), counted(views)
     )]
     ViewCount {
@@ -311,7 +311,7 @@ pub enum Error {
         /// The number.
         value: f64,
     },
-    /// A cell without a value.
+    /// A cell without a value, in a row that has others of the same view.
     #[error(
         "`{}`, row {row}, column `{column}`: the value is missing; fill it in or remove the row",
         path.display()

@@ -48,6 +48,13 @@ pub(crate) fn first_length_of(
     Ok(None)
 }
 
+/// The items of one list.
+pub(crate) fn list(array: &ArrayRef, at: usize) -> Option<ArrayRef> {
+    let (values, start) = starts(array)?;
+    let (start, end) = (start(at), start(at + 1));
+    (start <= end && end <= values.len()).then(|| values.slice(start, end - start))
+}
+
 /// The items of `rows` lists of `width` items each, from list `from` on.
 pub(crate) fn items(array: &ArrayRef, from: usize, rows: usize, width: usize) -> Option<ArrayRef> {
     let (values, start) = starts(array)?;

@@ -4,10 +4,10 @@ use crate::columns::Purpose;
 use crate::error::shortened;
 use crate::hash::key;
 use std::collections::BTreeMap;
-use triview::views::{Batch, VIEWS};
+use triview::views::Batch;
 
-/// How many scores of a view a batch holds at most: batches of 16,384 rows up to 64 classes, fewer beyond.
-const CELLS: usize = 1 << 20;
+/// How many scores a batch holds at most: batches of 16,384 rows up to three views of 64 classes, fewer beyond.
+const CELLS: usize = 3 << 20;
 
 /// The segment of the rows that have no value in the column.
 const MISSING: &str = "(missing)";
@@ -24,7 +24,9 @@ pub(crate) struct Pending {
     k: usize,
     capacity: usize,
     rows: usize,
-    scores: [Vec<f64>; VIEWS],
+    scores: Vec<Vec<f64>>,
+    /// For each row one bit a view that is missing, once a reader has marked one.
+    missing: Option<Vec<u64>>,
     /// Keys of the rows, once a reader has pushed one.
     clusters: Option<Vec<u64>>,
     segments: Option<Vec<u64>>,
@@ -33,11 +35,20 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// An empty batch for `k` classes.
-    pub(crate) fn new(k: usize) -> Self {
-        let capacity = (CELLS / k.max(1)).clamp(16, 16_384);
-        let scores = std::array::from_fn(|_| vec![0.0; k * capacity]);
-        Self { k, capacity, rows: 0, scores, clusters: None, segments: None, names: BTreeMap::new() }
+    /// An empty batch for so many views and `k` classes.
+    pub(crate) fn new(views: usize, k: usize) -> Self {
+        let capacity = (CELLS / (views * k).max(1)).clamp(16, 16_384);
+        let scores = vec![vec![0.0; k * capacity]; views];
+        Self {
+            k,
+            capacity,
+            rows: 0,
+            scores,
+            missing: None,
+            clusters: None,
+            segments: None,
+            names: BTreeMap::new(),
+        }
     }
 
     /// The most rows it can hold.
@@ -91,6 +102,15 @@ impl Pending {
         &mut self.scores[view][class * self.capacity + self.rows]
     }
 
+    /// Marks a view as missing in the free row `skip`, whatever its cells hold.
+    pub(crate) fn mark_missing(&mut self, view: usize, skip: usize) {
+        let at = self.rows + skip;
+        for class in 0..self.k {
+            self.scores[view][class * self.capacity + at] = 0.0;
+        }
+        self.missing.get_or_insert_with(|| vec![0; self.capacity])[at] |= 1 << view;
+    }
+
     /// Adds the key of one more row, made of its text. A blank is no text: a CSV file cannot tell the two apart, and
     /// all formats are to agree. Says whether the row can be used: those without a text make a segment of their
     /// own, but which rows they depend on is not known.
@@ -121,15 +141,17 @@ impl Pending {
         self.rows += rows;
     }
 
-    /// All cells that are filled, to be changed; column by column with view and class.
-    pub(crate) fn columns_mut(&mut self) -> impl Iterator<Item = (usize, usize, &mut [f64])> {
+    /// All cells that are filled, to be changed; column by column with view and class, and for each row one bit a view
+    /// that is missing (nothing where none is).
+    pub(crate) fn columns_mut(&mut self) -> (impl Iterator<Item = (usize, usize, &mut [f64])>, &[u64]) {
         let (rows, capacity) = (self.rows, self.capacity);
-        self.scores.iter_mut().enumerate().flat_map(move |(view, scores)| {
+        let columns = self.scores.iter_mut().enumerate().flat_map(move |(view, scores)| {
             scores
                 .chunks_exact_mut(capacity)
                 .enumerate()
                 .map(move |(class, column)| (view, class, &mut column[..rows]))
-        })
+        });
+        (columns, self.missing.as_deref().unwrap_or_default())
     }
 
     /// The batch.
@@ -146,7 +168,11 @@ impl Pending {
                 scores.truncate(self.k * self.rows);
             }
         }
-        let batch = Batch::new(self.rows, self.scores)?;
+        let mut batch = Batch::new(self.rows, self.scores)?;
+        if let Some(mut missing) = self.missing {
+            missing.truncate(self.rows);
+            batch = batch.with_missing(missing);
+        }
         let batch = match self.clusters {
             Some(clusters) => batch.with_clusters(clusters),
             None => batch,

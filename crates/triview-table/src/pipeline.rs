@@ -66,7 +66,7 @@ impl Pipeline {
 
     fn fill(&mut self) -> Result<Option<Batch>, Error> {
         let set = self.set.clone();
-        let mut pending = Pending::new(set.k);
+        let mut pending = Pending::new(set.views, set.k);
         let mut runs = Vec::new();
         while pending.room() > 0 {
             let Some(member) = set.members.get(self.at) else { break };
@@ -123,8 +123,10 @@ impl Iterator for Pipeline {
 /// Replaces probabilities by their logarithms, and says how many had to be raised.
 fn take_logs<'a>(pending: &mut Pending, origin: &impl Fn(usize) -> (&'a Member, u64)) -> Result<u64, Error> {
     let mut clipped = 0;
-    for (view, class, column) in pending.columns_mut() {
-        for (row, cell) in column.iter_mut().enumerate() {
+    let (columns, missing) = pending.columns_mut();
+    for (view, class, column) in columns {
+        let there = |row: usize| missing.get(row).is_none_or(|missing| missing >> view & 1 == 0);
+        for (row, cell) in column.iter_mut().enumerate().filter(|(row, _)| there(*row)) {
             let value = *cell;
             if !(0.0..=1.0).contains(&value) {
                 let (member, row) = origin(row);

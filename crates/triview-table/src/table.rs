@@ -30,7 +30,7 @@ pub enum Input {
 /// What to read of a table, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// The three views, in this order; otherwise those of the file, which must be three.
+    /// The views, three or more, in this order; otherwise those of the file.
     pub views: Option<Vec<String>>,
     /// Names of the classes, in the order of the lists; for columns `view:class` their order in the result.
     pub classes: Option<Vec<String>>,
@@ -59,6 +59,7 @@ pub struct Table {
 pub(crate) struct DataSet {
     pub(crate) members: Vec<Member>,
     pub(crate) options: ReadOptions,
+    pub(crate) views: usize,
     pub(crate) k: usize,
     pub(crate) clipped: AtomicU64,
     /// What the keys of segments stand for.
@@ -108,6 +109,7 @@ impl Table {
         let set = DataSet {
             members,
             options: options.clone(),
+            views: schema.views().len(),
             k: schema.k(),
             clipped: AtomicU64::new(0),
             names: Mutex::default(),

@@ -14,7 +14,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::sync::Arc;
-use triview::views::{Batch, Schema, VIEWS};
+use triview::views::{Batch, Schema};
 
 /// The column of true classes in a table with labels.
 const LABEL: &str = "label";
@@ -22,13 +22,13 @@ const LABEL: &str = "label";
 type Output = BufWriter<File>;
 
 /// Writes a score table with a `label` column and says how many rows it has. The path's ending chooses the format:
-/// `.csv`, `.parquet`, `.arrow`, or `.npy` (an array of scores, without labels).
+/// `.csv`, `.parquet`, `.arrow`, or `.npy` (an array of scores, without labels and missing views).
 ///
 /// # Errors
 /// [`Error::OutputFormat`], [`Error::ViewName`] or [`Error::Write`].
 ///
 /// # Panics
-/// When a batch does not have the schema's classes, or not one label a row: a mistake of the caller's.
+/// When a batch does not have the schema's views and classes, or not one label a row: a mistake of the caller's.
 pub fn write_scores(
     path: &Path,
     schema: &Schema,
@@ -40,6 +40,7 @@ pub fn write_scores(
     }
     let batches = batches.inspect(|(batch, labels)| {
         assert!(batch.rows() == 0 || batch.k() == schema.k(), "a batch of other classes");
+        assert_eq!(batch.views(), schema.views().len(), "a batch of other views");
         assert_eq!(batch.rows(), labels.len(), "one label a row");
     });
     replace(path, |output| {
@@ -72,7 +73,9 @@ fn write_csv(
             for (view, class) in cells(schema) {
                 number.clear();
                 // The shortest text that is read back as the same number.
-                let _ = write!(number, "{:?}", batch.column(view, class)[row]);
+                if !batch.is_missing(view, row) {
+                    let _ = write!(number, "{:?}", batch.column(view, class)[row]);
+                }
                 writer.write_field(&number)?;
             }
             writer.write_field(&schema.classes()[label])?;
@@ -128,9 +131,13 @@ fn write_npy(
     schema: &Schema,
     batches: impl Iterator<Item = (Batch, Vec<usize>)>,
 ) -> io::Result<u64> {
-    output.write_all(&npy_header(0, schema.k()))?;
+    output.write_all(&npy_header(0, schema))?;
     let mut rows = 0;
     for (batch, _) in batches {
+        if batch.missing().is_some() {
+            let reason = "an array cannot say that a view is missing, but .csv, .parquet and .arrow can";
+            return Err(io::Error::other(reason));
+        }
         for row in 0..batch.rows() {
             for (view, class) in cells(schema) {
                 output.write_all(&batch.column(view, class)[row].to_le_bytes())?;
@@ -140,14 +147,15 @@ fn write_npy(
     }
     // Only now is the number of rows known; the header has room for any.
     output.seek(SeekFrom::Start(0))?;
-    output.write_all(&npy_header(rows, schema.k()))?;
+    output.write_all(&npy_header(rows, schema))?;
     Ok(rows)
 }
 
 /// A header of version 1, which is as long for every number of rows.
-fn npy_header(rows: u64, k: usize) -> Vec<u8> {
+fn npy_header(rows: u64, schema: &Schema) -> Vec<u8> {
     const LENGTH: usize = 118;
-    let entries = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {VIEWS}, {k}), }}");
+    let (views, k) = (schema.views().len(), schema.k());
+    let entries = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {views}, {k}), }}");
     let mut header = b"\x93NUMPY\x01\x00".to_vec();
     header.extend((LENGTH as u16).to_le_bytes());
     header.extend(format!("{entries:<width$}\n", width = LENGTH - 1).bytes());
@@ -157,12 +165,12 @@ fn npy_header(rows: u64, k: usize) -> Vec<u8> {
 /// View and class of each score, in the order of the columns.
 fn cells(schema: &Schema) -> impl Iterator<Item = (usize, usize)> {
     let k = schema.k();
-    (0..VIEWS).flat_map(move |view| (0..k).map(move |class| (view, class)))
+    (0..schema.views().len()).flat_map(move |view| (0..k).map(move |class| (view, class)))
 }
 
 fn arrow_schema(schema: &Schema) -> SchemaRef {
     let mut fields: Vec<Field> =
-        names(schema).map(|name| Field::new(name, DataType::Float64, false)).collect();
+        names(schema).map(|name| Field::new(name, DataType::Float64, true)).collect();
     fields.push(Field::new(LABEL, DataType::Utf8, false));
     Arc::new(arrow_schema::Schema::new(fields))
 }
@@ -174,14 +182,15 @@ fn record_batch(
     labels: &[usize],
 ) -> io::Result<RecordBatch> {
     let mut columns: Vec<ArrayRef> = cells(schema)
-        .map(|(view, class)| Arc::new(Float64Array::from_iter_values(column(batch, view, class))) as ArrayRef)
+        .map(|(view, class)| Arc::new(Float64Array::from_iter(column(batch, view, class))) as ArrayRef)
         .collect();
     let labels = labels.iter().map(|&label| schema.classes()[label].as_str());
     columns.push(Arc::new(StringArray::from_iter_values(labels)));
     RecordBatch::try_new(arrow.clone(), columns).map_err(io::Error::other)
 }
 
-fn column(batch: &Batch, view: usize, class: usize) -> impl Iterator<Item = f64> {
+/// The scores of a column, nothing where the view is missing.
+fn column(batch: &Batch, view: usize, class: usize) -> impl Iterator<Item = Option<f64>> {
     let scores = if batch.rows() == 0 { &[] } else { batch.column(view, class) };
-    scores.iter().copied()
+    scores.iter().enumerate().map(move |(row, score)| (!batch.is_missing(view, row)).then_some(*score))
 }

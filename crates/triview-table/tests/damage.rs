@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use triview::features::{Bins, FeatureMap};
+use triview::grouping::Grouping;
 use triview::loss::{LogLoss, SharedLoss};
 use triview::moments::{Header, Moments};
 use triview::views::Schema;
@@ -113,9 +114,11 @@ fn damaged_states() {
     let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
     let header = Header {
         schema,
+        grouping: Grouping::single(),
         loss: SharedLoss::new(LogLoss),
         ceilings: None,
         features: FeatureMap::Scores,
+        absent: [0, 1, 2].map(|_| vec![0.0; 2]),
         bins: std::array::from_fn(|_| Bins::none(2)),
     };
     let layout = header.layout().unwrap();

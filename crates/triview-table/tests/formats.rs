@@ -47,16 +47,22 @@ fn doubles(values: Vec<f64>) -> ArrayRef {
 
 #[test]
 fn written_tables_are_read_back_to_the_last_bit() {
+    read_back(&["first", "with, comma", "third"]);
+    read_back(&["first", "with, comma", "third", "with+plus", "fifth"]);
+}
+
+/// Writes and reads a table of these views in every format.
+fn read_back(views: &[&str]) {
     let folder = folder();
     let schema = Schema::new(
-        ["first", "with, comma", "third"].map(str::to_owned).to_vec(),
+        views.iter().map(|view| view.to_string()).collect(),
         ["0", "a:b", "\"quoted\""].map(str::to_owned).to_vec(),
     )
     .unwrap();
     let scores = |view: usize| {
         (0..60_usize).map(|i| ((i * 37 + view) as f64).sin() * 10_f64.powi(i as i32 % 40 - 20)).collect()
     };
-    let batch = Batch::new(20, [scores(0), scores(1), scores(2)]).unwrap();
+    let batch = Batch::new(20, (0..views.len()).map(scores).collect::<Vec<_>>()).unwrap();
     for name in ["t.csv", "t.parquet", "t.arrow", "t.npy"] {
         let path = folder.path().join(name);
         let batches = [(batch.clone(), vec![1; 20]), (batch.clone(), vec![2; 20])];
@@ -65,7 +71,8 @@ fn written_tables_are_read_back_to_the_last_bit() {
         let both = [rows(std::slice::from_ref(&batch)), rows(std::slice::from_ref(&batch))].concat();
         assert_eq!(rows(&batches), both, "{name}");
         if name == "t.npy" {
-            assert_eq!(table.schema().views(), ["1", "2", "3"]);
+            let numbered: Vec<String> = (1..=views.len()).map(|view| view.to_string()).collect();
+            assert_eq!(table.schema().views(), numbered);
             assert_eq!(table.schema().classes(), ["0", "1", "2"]);
         } else {
             assert_eq!(table.schema(), &schema, "{name}");
@@ -622,4 +629,71 @@ fn tables_that_other_programs_wrote() {
     }
     triview_table::state::read(&corpus.join("state/valid.state")).unwrap();
     triview_table::state::read_header(&corpus.join("state/valid.json")).unwrap();
+}
+
+/// Missing views of `n` rows: each of the three alone, two, and all of them.
+fn masks(n: usize) -> Vec<u64> {
+    (0..n as u64).map(|row| (row % 9) & 0b111).collect()
+}
+
+#[test]
+fn views_may_be_missing_in_every_format() {
+    let folder = folder();
+    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
+    let n = 40;
+    let scores = |view| (0..2).flat_map(|class| (0..n).map(move |row| value(row, view, class))).collect();
+    let batch = Batch::new(n, (0..3).map(scores).collect::<Vec<Vec<f64>>>()).unwrap().with_missing(masks(n));
+    for name in ["t.csv", "t.parquet", "t.arrow"] {
+        let path = folder.path().join(name);
+        write_scores(&path, &schema, [(batch.clone(), vec![0; n])].into_iter()).unwrap();
+        assert_eq!(read(&path).unwrap().1, std::slice::from_ref(&batch), "{name}");
+    }
+    let refused =
+        write_scores(&folder.path().join("t.npy"), &schema, [(batch.clone(), vec![0; n])].into_iter());
+    assert!(refused.unwrap_err().to_string().contains("an array cannot say that a view is missing"));
+
+    // Lists: null themselves, or of nulls.
+    let list = |view: usize, of_nulls: bool| -> ArrayRef {
+        let lists = (0..n).map(|row| match (batch.is_missing(view, row), of_nulls) {
+            (false, _) => Some(vec![Some(value(row, view, 0)), Some(value(row, view, 1))]),
+            (true, true) => Some(vec![None, None]),
+            (true, false) => None,
+        });
+        Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(lists))
+    };
+    let fixed = |view: usize| -> ArrayRef {
+        let mut builder = FixedSizeListBuilder::new(Float32Builder::new(), 2);
+        for row in 0..n {
+            (0..2).for_each(|class| builder.values().append_value(value(row, view, class) as f32));
+            builder.append(!batch.is_missing(view, row));
+        }
+        Arc::new(builder.finish())
+    };
+    let columns = [
+        ["a", "b", "c"].iter().enumerate().map(|(view, name)| (*name, list(view, view == 1))).collect(),
+        ["a", "b", "c"].iter().enumerate().map(|(view, name)| (*name, fixed(view))).collect::<Vec<_>>(),
+    ];
+    for columns in columns {
+        let record = [record_batch(columns)];
+        for path in [
+            put_parquet(&folder, "l.parquet", &record, 13),
+            put_arrow(&folder, "l.arrow", &record),
+            put_stream(&folder, "l.arrows", &record),
+        ] {
+            assert_eq!(read(&path).unwrap().1, std::slice::from_ref(&batch), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn a_missing_view_has_no_probabilities() {
+    let folder = folder();
+    let path = put(&folder, "t.csv", csv(&["0.5,0.5,,,0.25,0.75", "0,1,1,0,,"]));
+    let options = ReadOptions { input: Input::Probability, ..Default::default() };
+    let (table, batches) = read_with(&[&path], &options).unwrap();
+    assert_eq!(batches[0].missing(), Some([0b010, 0b100].as_slice()));
+    assert_eq!(batches[0].column(1, 0)[0], 0.0);
+    assert_eq!(batches[0].column(2, 1)[0], 0.75_f64.ln());
+    assert_eq!(table.clipped(), 2);
 }

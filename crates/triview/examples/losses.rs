@@ -9,7 +9,7 @@ use triview::Result;
 use triview::estimator::Params;
 use triview::learning::mean_loss;
 use triview::loss::{Form, Loss, SharedLoss, named};
-use triview::simulate::{Population, Setting};
+use triview::simulate::{Population, Preset, Setting};
 use triview::views::{Batch, InMemory};
 
 const ROWS: usize = 50_000;
@@ -77,7 +77,7 @@ fn margins(scores: &[f64]) -> Vec<f64> {
 }
 
 fn main() -> Result<()> {
-    let setting = Setting { classes: 3, separation: 0.9, model_noise: 0.5, prior: None, shared: 0.0 };
+    let setting = Setting { separation: 0.9, ..Preset::Three.setting() };
     let population = Population::draw(&setting, 5)?;
     let (rows, labels) = population.rows(ROWS, &mut Pcg64::seed_from_u64(5));
     let rows = Batch::new(ROWS, [0, 1, 2].map(|view| margins(rows.view(view))))?;

@@ -8,14 +8,60 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not three views.
+    /// Fewer than three views.
     #[error(
-        "{} view(s) given ({}), three are needed: the method rests on three views that are independent given the class",
+        "{} view(s) given ({}), three or more are needed: the method rests on three views that are independent given the class",
         views.len(), views.join(", ")
     )]
     ViewCount {
         /// The views there are.
         views: Vec<String>,
+    },
+    /// More views than are looked at in pairs.
+    #[error("{views} views: more than {most} are not supported; choose some with `--views`")]
+    TooManyViews {
+        /// Views given.
+        views: usize,
+        /// The most that can be answered.
+        most: usize,
+    },
+    /// A place in a list of groups where a view should stand and none does.
+    #[error("group {place} of `{text}` lacks a view; write three groups of views, such as `a+b,c,d+e`")]
+    EmptyGroup {
+        /// The group, from 1.
+        place: usize,
+        /// The groups as they were given.
+        text: String,
+    },
+    /// A name in a list of groups that is not a view's.
+    #[error("there is no view `{view}` to group; the views are {}", known.join(", "))]
+    UnknownView {
+        /// The name.
+        view: String,
+        /// The views there are.
+        known: Vec<String>,
+    },
+    /// A view that stands twice in a list of groups.
+    #[error("view `{view}` is grouped twice; each view belongs to one group")]
+    RepeatedView {
+        /// The view.
+        view: String,
+    },
+    /// A view that a list of groups forgets.
+    #[error(
+        "view `{view}` is in no group; name it in `--group`, or leave it out by naming the others in `--views`"
+    )]
+    UngroupedView {
+        /// The view.
+        view: String,
+    },
+    /// Not three groups.
+    #[error("`{text}` makes {groups} group(s) of views, three are needed, such as `a+b,c,d+e`")]
+    GroupCount {
+        /// Groups given.
+        groups: usize,
+        /// The groups as they were given.
+        text: String,
     },
     /// Fewer than two classes.
     #[error("{} class(es) given ({}), at least two are needed", classes.len(), classes.join(", "))]
@@ -94,6 +140,14 @@ pub enum Error {
         needed: u64,
         /// Classes.
         k: usize,
+    },
+    /// A view that is missing in every row.
+    #[error(
+        "view `{view}` is missing in every row that was looked at; leave it out by naming the others in `--views`"
+    )]
+    NeverPresent {
+        /// The view.
+        view: String,
     },
     /// A view whose scores never change.
     #[error(

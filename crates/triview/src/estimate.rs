@@ -1,6 +1,7 @@
 //! The answer, with all that says how far to trust it.
 
 use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
+use crate::grouping::Grouping;
 use crate::interval::{Interval, reach};
 use crate::metrics::Metrics;
 use crate::moments::Moments;
@@ -56,17 +57,27 @@ pub struct Estimate {
     pub loss: String,
     /// Rows it rests on.
     pub rows: u64,
+    /// Rows in which each view is missing.
+    pub missing: Vec<u64>,
     /// Blocks of rows that the standard errors rest on.
     pub blocks: usize,
-    /// Names of the views.
+    /// Names of the input views.
     pub views: Vec<String>,
+    /// How they are grouped into three.
+    pub grouping: Grouping,
+    /// Names of the three groups.
+    pub groups: Vec<String>,
     /// Names of the classes.
     pub classes: Vec<String>,
     /// Probability of each class.
     pub class_prior: Vec<f64>,
     /// The interval of each.
     pub class_prior_interval: Vec<Interval>,
-    /// For each view, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2). For a loss of several products the rows of
+    /// What the conditional risk is given for: the views, or the groups where the loss is a product over views.
+    pub holders: Vec<String>,
+    /// The group of each of them.
+    pub holder_groups: Vec<usize>,
+    /// For each of them, row `i`, column `j`: `E[f_v(x, i) | y = j]` (eq. 2). For a loss of several products the rows of
     /// the first come first.
     pub conditional_risk: Vec<Vec<Vec<f64>>>,
     /// The interval of each.
@@ -95,7 +106,7 @@ impl Estimate {
 
     pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Self {
         let header = moments.header();
-        let (k, views) = (header.schema.k(), header.schema.views().len());
+        let (k, holders) = (header.schema.k(), solution.risk.conditional.len());
         let terms = k * header.loss.form().terms();
         let deviations = &solution.deviations;
         let reach = reach(level, deviations.count(), solution.clarity(moments.rows()));
@@ -123,15 +134,20 @@ impl Estimate {
             level,
             loss: header.loss.name().to_owned(),
             rows: moments.rows(),
+            missing: moments.missing(),
             blocks: deviations.count(),
             views: header.schema.views().to_vec(),
+            grouping: header.grouping.clone(),
+            groups: header.group_names().to_vec(),
             classes: header.schema.classes().to_vec(),
             class_prior: prior.clone(),
             class_prior_interval: (0..k)
                 .map(|j| interval(prior[j], &|row| Quantities::prior(row, j)).within(0.0, 1.0))
                 .collect(),
-            conditional_risk: matrices(views, terms, k, conditional),
-            conditional_risk_interval: matrices(views, terms, k, of_conditional),
+            holders: header.holder_names(),
+            holder_groups: moments.layout().holders.clone(),
+            conditional_risk: matrices(holders, terms, k, conditional),
+            conditional_risk_interval: matrices(holders, terms, k, of_conditional),
             matching_gap: solution.gap,
             matching_gap_interval: gap,
             fit: Fit {
@@ -151,12 +167,12 @@ impl Estimate {
     }
 }
 
-/// One matrix a view.
+/// One matrix a holder of terms.
 fn matrices<T>(
-    views: usize,
+    holders: usize,
     rows: usize,
     columns: usize,
     cell: impl Fn(usize, usize, usize) -> T,
 ) -> Vec<Vec<Vec<T>>> {
-    (0..views).map(|v| (0..rows).map(|i| (0..columns).map(|j| cell(v, i, j)).collect()).collect()).collect()
+    (0..holders).map(|v| (0..rows).map(|i| (0..columns).map(|j| cell(v, i, j)).collect()).collect()).collect()
 }

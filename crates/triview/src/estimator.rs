@@ -3,15 +3,15 @@
 use crate::diagnostics;
 use crate::error::{Error, Result};
 pub use crate::estimate::{Estimate, Fit, Status};
-use crate::features::{Bins, FeatureMap};
-use crate::fitting;
+use crate::features::FeatureMap;
+use crate::fitting::{self, Look};
 use crate::interval::reach;
 use crate::loss::{self, LogLoss, Loss, SharedLoss};
 use crate::metrics::{self, Metric, Metrics, Triples};
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
 use crate::sample::Sample;
 use crate::solution::{Answer, Solution, solve, tensor_risk};
-use crate::views::{Schema, Source, VIEWS};
+use crate::views::{Schema, Source};
 use std::fmt;
 use std::str::FromStr;
 
@@ -75,6 +75,7 @@ pub struct Params {
     features: Features,
     level: f64,
     seed: u64,
+    group: Option<String>,
 }
 
 impl Default for Params {
@@ -86,7 +87,8 @@ impl Default for Params {
 impl Params {
     /// The log loss, the best feature map, intervals at 0.95, a fixed seed.
     pub fn new() -> Self {
-        Self { loss: Ok(SharedLoss::new(LogLoss)), features: Features::Auto, level: 0.95, seed: 0 }
+        let loss = Ok(SharedLoss::new(LogLoss));
+        Self { loss, features: Features::Auto, level: 0.95, seed: 0, group: None }
     }
 
     /// The loss, by its name.
@@ -107,6 +109,14 @@ impl Params {
     #[must_use]
     pub fn features(mut self, features: Features) -> Self {
         self.features = features;
+        self
+    }
+
+    /// How to group the views into three, such as `a+b,c,d+e` (see [`Groups::parse`](crate::groups::Groups::parse)).
+    /// Otherwise more than three are grouped by what the rows say of them.
+    #[must_use]
+    pub fn group(mut self, groups: &str) -> Self {
+        self.group = Some(groups.into());
         self
     }
 
@@ -136,7 +146,8 @@ impl Params {
                 expected: "a number between 0 and 1, such as 0.95, is needed",
             });
         }
-        Ok(Estimator { loss: self.loss?, features: self.features, level: self.level, seed: self.seed })
+        let Self { loss, features, level, seed, group } = self;
+        Ok(Estimator { loss: loss?, features, level, seed, group })
     }
 }
 
@@ -147,6 +158,7 @@ pub struct Estimator {
     features: Features,
     level: f64,
     seed: u64,
+    group: Option<String>,
 }
 
 impl Estimator {
@@ -155,11 +167,11 @@ impl Estimator {
         self.seed
     }
 
-    /// Looks at a sample of the rows, and chooses and fits the feature map.
+    /// Looks at a sample of the rows, groups the views, and chooses and fits the feature map.
     ///
     /// # Errors
     /// Those of the source, and whatever keeps these rows from being answered: too few of them, too many
-    /// classes, a view that is constant, of low rank, or a copy of another.
+    /// classes, groups that are not of these views, a view that is constant, of low rank, or a copy of another.
     pub fn look<S: Source>(&self, source: &S) -> Result<Header, S::Error> {
         fits(source.schema())?;
         Ok(self.look_at(&Sample::of(source)?)?)
@@ -170,13 +182,11 @@ impl Estimator {
     /// # Errors
     /// See [`Estimator::look`].
     pub fn look_at(&self, sample: &Sample) -> Result<Header> {
-        let (schema, rows) = (sample.schema().clone(), sample.rows());
+        let schema = sample.schema().clone();
         fits(&schema)?;
         enough_rows(sample.seen(), schema.k())?;
-        let features = fitting::choose(&schema, &self.loss, rows, self.features, self.seed)?;
-        let bins = std::array::from_fn(|v| Bins::fit(rows.rows(), rows.view(v)));
-        let ceilings = fitting::ceilings(&self.loss, &features, rows);
-        Ok(Header { schema, loss: self.loss.clone(), features, ceilings, bins })
+        let rows = sample.rows().clone();
+        Look::new(schema, &self.loss, rows, self.group.as_deref(), self.seed)?.header(self.features)
     }
 
     /// Sums the moments of all rows.
@@ -224,8 +234,11 @@ impl Estimator {
     /// See [`Estimator::solve`].
     pub fn solve_with(&self, moments: &Moments, sample: &Sample) -> Result<Estimate> {
         let (mut estimate, solution) = self.solved(moments)?;
-        let (triples, reach) = self.triples(moments, &solution, sample);
-        estimate.metrics = Some(Metrics::new(&triples, reach));
+        // Without two blocks to compare nothing is known of any error.
+        if solution.deviations.count() > 1 {
+            let (triples, reach) = self.triples(moments, &solution, sample);
+            estimate.metrics = Some(Metrics::new(&triples, reach));
+        }
         Ok(estimate)
     }
 
@@ -238,7 +251,7 @@ impl Estimator {
         &self,
         moments: &Moments,
         sample: &Sample,
-        loss: impl Fn([&[f64]; VIEWS], usize) -> f64 + Sync,
+        loss: impl Fn(&[&[f64]], usize) -> f64 + Sync,
     ) -> Result<Metric> {
         let solution = solve(moments, self.seed)?;
         let (triples, reach) = self.triples(moments, &solution, sample);
@@ -246,10 +259,15 @@ impl Estimator {
     }
 
     /// Triples of sampled rows, and how many standard errors intervals reach.
-    fn triples<'a>(&self, moments: &'a Moments, solution: &Solution, sample: &Sample) -> (Triples<'a>, f64) {
+    fn triples<'a>(
+        &self,
+        moments: &'a Moments,
+        solution: &Solution,
+        sample: &'a Sample,
+    ) -> (Triples<'a>, f64) {
         let Answer { labels, mixture, .. } = &solution.main;
-        let triples = Triples::draw(&moments.header().features, &mixture.prior, labels, sample, self.seed);
-        let reach = reach(self.level, triples.groups(), solution.clarity(moments.rows()));
+        let triples = Triples::draw(moments.header(), &mixture.prior, labels, sample, self.seed);
+        let reach = reach(self.level, triples.parts(), solution.clarity(moments.rows()));
         (triples, reach)
     }
 

@@ -1,17 +1,20 @@
-//! Choosing and fitting a feature map on a first look at the data.
+//! A first look at the data: grouping the views, choosing and fitting a feature map.
 
+use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
 use crate::estimator::Features;
 use crate::features::posterior::discriminant;
 use crate::features::sieve::Sieve;
-use crate::features::{Basis, Bins, Evaluated, FeatureMap, Posterior, Softmax, Way};
-use crate::loss::{Ceilings, SharedLoss};
-use crate::moments::{Accumulator, Header, Moments, kernel, others};
+use crate::features::{Basis, Bins, FeatureMap, Posterior, Softmax, Way};
+use crate::grouping::{Grouping, OtherGroups, Proposal};
+use crate::groups::Groups;
+use crate::loss::{self, Ceilings, SharedLoss};
+use crate::moments::{Accumulator, Header, Holder, Moments, kernel, others};
 use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
 use crate::surrogate::Surrogates;
 use crate::vectorised;
-use crate::views::{Batch, Schema, VIEWS};
+use crate::views::{Batch, Schema, VIEWS, take_rows};
 use faer::Mat;
 
 /// Ridge functions of the sieve's basis for each view.
@@ -42,56 +45,150 @@ impl Candidate {
     }
 }
 
-/// The feature map that was asked for, or, for [`Features::Auto`], the one with the smallest standard error.
-pub(crate) fn choose(
-    schema: &Schema,
-    loss: &SharedLoss,
-    rows: &Batch,
-    features: Features,
+/// A first look at the data: some of its rows, views grouped.
+pub(crate) struct Look<'a> {
+    schema: Schema,
+    loss: &'a SharedLoss,
+    proposal: Proposal,
+    rows: Batch,
+    /// The same rows, one view a group.
+    grouped: Batch,
     seed: u64,
-) -> Result<FeatureMap> {
-    check_views(schema, rows)?;
-    let softmax =
-        || FeatureMap::Softmax { views: std::array::from_fn(|v| Softmax::fit(rows.rows(), rows.view(v))) };
-    let solved = |map: FeatureMap| {
-        let bins = std::array::from_fn(|_| Bins::none(schema.k()));
-        let ceilings = ceilings(loss, &map, rows);
-        let header =
-            Header { schema: schema.clone(), loss: loss.clone(), features: map.clone(), ceilings, bins };
-        let mut sums = Accumulator::new(header)?;
-        sums.update(rows)?;
-        let moments = sums.finish()?;
-        Ok(Candidate { solution: solve(&moments, seed)?, map, moments })
-    };
-    match features {
-        Features::Scores => return Ok(FeatureMap::Scores),
-        Features::Softmax => return Ok(softmax()),
-        _ => {}
+}
+
+impl<'a> Look<'a> {
+    /// Looks at these rows, and groups the views as asked, or by what the rows say.
+    pub(crate) fn new(
+        schema: Schema,
+        loss: &'a SharedLoss,
+        rows: Batch,
+        groups: Option<&str>,
+        seed: u64,
+    ) -> Result<Self> {
+        check_views(&schema, &rows)?;
+        let proposal = match groups {
+            Some(text) => {
+                let groups = Groups::parse(text, schema.views())?;
+                Proposal { grouping: Grouping::by_hand(groups), others: Vec::new() }
+            }
+            None => Proposal::new(&rows, seed)?,
+        };
+        let grouped = rows.grouped(&proposal.grouping.groups);
+        Ok(Self { schema, loss, proposal, rows, grouped, seed })
     }
-    let first = better(solved(FeatureMap::Scores), solved(softmax()))?;
-    match features {
-        Features::Regression => regression(rows, &first),
-        Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
-        _ => {
-            let second = sieve(rows, &first).and_then(solved);
-            Ok(better(second, Ok(first))?.settled())
+
+    /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
+    /// [`Features::Auto`], the one with the smallest standard error.
+    pub(crate) fn header(&self, features: Features) -> Result<Header> {
+        let grouped = &self.grouped;
+        let bins = std::array::from_fn(|v| {
+            let (present, scores) = grouped.present_scores(&[v]);
+            Bins::fit(present, &scores, present < grouped.rows())
+        });
+        let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
+        Ok(self.header_with(grouping, self.choose(features)?, bins))
+    }
+
+    fn header_with(&self, grouping: Grouping, features: FeatureMap, bins: [Bins; VIEWS]) -> Header {
+        let means: Vec<Vec<f64>> =
+            grouping.groups.iter().map(|views| mean_scores(&self.rows, views)).collect();
+        let absent = std::array::from_fn(|v| means[v].clone());
+        let (schema, loss) = (self.schema.clone(), self.loss.clone());
+        let header = Header { schema, grouping, loss, features, ceilings: None, absent, bins };
+        let ceilings = ceilings(&header, &self.rows);
+        Header { ceilings, ..header }
+    }
+
+    fn choose(&self, features: Features) -> Result<FeatureMap> {
+        let rows = &self.grouped;
+        match features {
+            Features::Scores => return Ok(FeatureMap::Scores),
+            Features::Softmax => return Ok(softmax(rows)),
+            _ => {}
         }
+        let groups = &self.proposal.grouping.groups;
+        let solved = |map| self.solved(groups, map);
+        let first = better(solved(FeatureMap::Scores), solved(softmax(rows)))?;
+        match features {
+            Features::Regression => regression(rows, &first),
+            Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
+            _ => {
+                let second = sieve(rows, &first).and_then(solved);
+                Ok(better(second, Ok(first))?.settled())
+            }
+        }
+    }
+
+    /// How far the risk of other groups is from that of the proposed ones, all by a softmax of their scores. Groups that
+    /// cannot be solved, or whose fit is degenerate, say nothing.
+    fn compare(&self) -> Vec<OtherGroups> {
+        let solved = |groups: &Groups| {
+            let candidate = self.solved(groups, softmax(&self.rows.grouped(groups))).ok()?;
+            degeneracies(&candidate.moments, &candidate.solution).is_empty().then_some(candidate.solution)
+        };
+        if self.proposal.others.is_empty() {
+            return Vec::new();
+        }
+        let Some(own) = solved(&self.proposal.grouping.groups) else { return Vec::new() };
+        let compared = self.proposal.others.iter().filter_map(|groups| {
+            let other = solved(groups)?;
+            Some(OtherGroups {
+                groups: groups.clone(),
+                difference: other.risk.value - own.risk.value,
+                standard_error: other.deviations.of_difference(&own.deviations),
+            })
+        });
+        compared.collect()
+    }
+
+    /// What these rows say in these groups under a feature map.
+    fn solved(&self, groups: &Groups, map: FeatureMap) -> Result<Candidate> {
+        let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
+        let header = self.header_with(Grouping::by_hand(groups.clone()), map.clone(), bins);
+        let mut sums = Accumulator::new(header)?;
+        sums.update(&self.rows)?;
+        let moments = sums.finish()?;
+        Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })
     }
 }
 
 /// Where terms are cut, if the loss asks for it and the map has posteriors to label what is cut off.
-pub(crate) fn ceilings(loss: &SharedLoss, map: &FeatureMap, rows: &Batch) -> Option<Ceilings> {
-    let FeatureMap::Posterior { .. } = map else { return None };
+fn ceilings(header: &Header, rows: &Batch) -> Option<Ceilings> {
+    let FeatureMap::Posterior { .. } = header.features else { return None };
+    let loss = &*header.loss;
     if !loss.heavy_tailed() {
         return None;
     }
-    let views: [Evaluated; VIEWS] = std::array::from_fn(|v| {
-        let mut evaluated = Evaluated::default();
-        map.evaluate(v, rows.rows(), rows.view(v), &mut evaluated);
-        evaluated
-    });
-    let posteriors = views.each_ref().map(|view| view.posterior.as_slice());
-    Some(Ceilings::fit(&**loss, rows.rows(), &[0, 1, 2].map(|v| rows.view(v)), &posteriors))
+    let grouped = rows.grouped(&header.grouping.groups);
+    let posteriors: [Vec<f64>; VIEWS] = std::array::from_fn(|v| header.evaluate(&grouped, v).posterior);
+    let holders = header.holders();
+    let product = |of: &Holder| {
+        let mut product = loss::terms_of(loss, rows, of.views[0]);
+        for &view in &of.views[1..] {
+            let factor = loss::terms_of(loss, rows, view);
+            product.iter_mut().zip(factor).for_each(|(product, factor)| *product *= factor);
+        }
+        product
+    };
+    let terms: Vec<Vec<f64>> = holders.iter().map(product).collect();
+    let views =
+        terms.iter().zip(&holders).map(|(terms, of)| (terms.as_slice(), posteriors[of.group].as_slice()));
+    Some(Ceilings::fit(rows.rows(), views))
+}
+
+/// A softmax of each group's standardised scores.
+fn softmax(rows: &Batch) -> FeatureMap {
+    let of_group = |v| {
+        let (present, scores) = rows.present_scores(&[v]);
+        Softmax::fit(present, &scores)
+    };
+    FeatureMap::Softmax { views: std::array::from_fn(of_group) }
+}
+
+/// The means of the summed scores of some views over the rows in which any of them is there.
+fn mean_scores(rows: &Batch, views: &[usize]) -> Vec<f64> {
+    let (present, scores) = rows.present_scores(views);
+    scores.chunks_exact(present).map(|column| column.iter().sum::<f64>() / present as f64).collect()
 }
 
 /// The candidate with the smaller standard error, or the one that there is.
@@ -103,14 +200,14 @@ fn better(a: Result<Candidate>, b: Result<Candidate>) -> Result<Candidate> {
     }
 }
 
-/// Refuses views whose scores never change, with their names.
+/// Refuses views that are never there, or whose scores never change, with their names.
 fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
     for (v, view) in schema.views().iter().enumerate() {
-        let constant = (0..schema.k()).all(|class| {
-            let column = rows.column(v, class);
-            column.iter().all(|score| *score == column[0])
-        });
-        if constant {
+        let (present, scores) = rows.present_scores(&[v]);
+        if present == 0 {
+            return Err(Error::NeverPresent { view: view.clone() });
+        }
+        if scores.chunks_exact(present).all(|column| column.iter().all(|score| *score == column[0])) {
             return Err(Error::ConstantView { view: view.clone() });
         }
     }
@@ -119,14 +216,15 @@ fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
 
 /// Posteriors by maximum likelihood, from the model's own posterior and from the first pass.
 fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
-    let n = rows.rows();
-    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(n, rows.view(v), RIDGES))?;
-    let functions = evaluate(rows, &bases);
+    let views = Present::all(rows);
+    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(views[v].rows.len(), &views[v].scores, RIDGES))?;
+    let functions: [_; VIEWS] = std::array::from_fn(|v| views[v].evaluate(&bases[v]));
     let start = |labels: [&[f64]; VIEWS]| -> Result<([Vec<f64>; VIEWS], Vec<f64>)> {
         let mut prior = vec![0.0; rows.k()];
         let weights = try_views(|v| {
+            let n = views[v].rows.len();
             let linear = &functions[v][..n * bases[v].linear()];
-            let (of_view, means) = class_means(n, linear, labels[v]);
+            let (of_view, means) = class_means(n, linear, &take_rows(rows.rows(), labels[v], &views[v].rows));
             prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
             let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
             // The ridge functions start without weight.
@@ -135,7 +233,7 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
         })?;
         Ok((weights, prior))
     };
-    let sieve = Sieve::new(n, std::array::from_fn(|v| rows.view(v)), &bases, SIEVE_RIDGE);
+    let sieve = Sieve::new(rows, &bases, SIEVE_RIDGE);
     let own = model_posterior(rows);
     let surrogates = surrogate_labels(rows, first)?;
     let starts = [start([&own, &own, &own])?, start(std::array::from_fn(|v| surrogates[v].as_slice()))?];
@@ -150,16 +248,16 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
 /// Posteriors by softmax regression of the other views' surrogate labels on a view's scores: minimises
 /// `E[log sum_j exp(B phi)_j - W_-v . B phi]`.
 fn regression(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
-    let (n, k) = (rows.rows(), rows.k());
-    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(n, rows.view(v), 0))?;
-    let functions = evaluate(rows, &bases);
     let labels = surrogate_labels(rows, first)?;
     let mut fitted = Vec::with_capacity(VIEWS);
-    for (v, basis) in bases.into_iter().enumerate() {
-        let (prior, means) = class_means(n, &functions[v], &labels[v]);
-        let start = discriminant(&prior, &second_moment(n, &functions[v]), &means)?;
-        let target = label_products(n, &functions[v], &labels[v]);
-        let objective = |weights: &[f64]| softmax_regression(n, k, &functions[v], &target, weights);
+    for (view, labels) in Present::all(rows).into_iter().zip(labels) {
+        let n = view.rows.len();
+        let basis = Basis::fit(n, &view.scores, 0)?;
+        let (functions, labels) = (view.evaluate(&basis), take_rows(rows.rows(), &labels, &view.rows));
+        let (prior, means) = class_means(n, &functions, &labels);
+        let start = discriminant(&prior, &second_moment(n, &functions), &means)?;
+        let target = label_products(n, &functions, &labels);
+        let objective = |weights: &[f64]| softmax_regression(n, rows.k(), &functions, &target, weights);
         fitted.push(Posterior { basis, weights: minimise(objective, start, 1e-6, 100).point });
     }
     let views = fitted.try_into().map_err(|_| Error::Internal("three views make three posteriors"))?;
@@ -215,13 +313,24 @@ pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<
     Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views, blend: None })
 }
 
-/// The basis functions of all rows.
-fn evaluate(rows: &Batch, bases: &[Basis; VIEWS]) -> [Vec<f64>; VIEWS] {
-    std::array::from_fn(|v| {
+/// The rows in which a view is there, and its scores in them.
+struct Present {
+    rows: Vec<usize>,
+    scores: Vec<f64>,
+}
+
+impl Present {
+    /// Of each of three views.
+    fn all(rows: &Batch) -> [Self; VIEWS] {
+        std::array::from_fn(|v| Self { rows: rows.with(&[v]), scores: rows.present_scores(&[v]).1 })
+    }
+
+    /// The basis functions of these rows.
+    fn evaluate(&self, basis: &Basis) -> Vec<f64> {
         let mut out = Vec::new();
-        bases[v].evaluate(rows.rows(), rows.view(v), &mut out);
+        basis.evaluate(self.rows.len(), &self.scores, &mut out);
         out
-    })
+    }
 }
 
 /// `E[phi phi^T]`.
@@ -270,8 +379,7 @@ fn surrogate_labels(rows: &Batch, first: &Candidate) -> Result<[Vec<f64>; VIEWS]
     let surrogates =
         Surrogates::new(&first.solution.whitening, &first.solution.main.mixture, &layout.features, &total)?;
     let labels: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
-        let mut evaluated = Evaluated::default();
-        first.map.evaluate(v, n, rows.view(v), &mut evaluated);
+        let evaluated = first.moments.header().evaluate(rows, v);
         let map = &surrogates.maps[v];
         let weights: Vec<f64> = (0..k).flat_map(|j| (0..map.ncols()).map(move |c| map[(j, c)])).collect();
         let mut labels = vec![0.0; n * k];

@@ -49,6 +49,8 @@ mod estimate;
 pub mod estimator;
 pub mod features;
 mod fitting;
+pub mod grouping;
+pub mod groups;
 pub mod interval;
 pub mod learning;
 mod linalg;

@@ -4,9 +4,8 @@ use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
 use crate::loss::Loss;
 use crate::matching::{Matching, assign};
-use crate::moments::{Family, Layout};
+use crate::moments::{Family, Layout, Part};
 use crate::surrogate::{Kind, Surrogates};
-use crate::views::VIEWS;
 use faer::Mat;
 
 /// The risk and what it was made of.
@@ -16,8 +15,8 @@ pub(crate) struct Risk {
     pub(crate) value: f64,
     /// What of it was cut off and rests on the fitted posterior.
     pub(crate) tail: f64,
-    /// `M_v` (eq. 2), one row a term.
-    pub(crate) conditional: [Mat<f64>; VIEWS],
+    /// `M_v` (eq. 2) of each holder of terms, one row a term.
+    pub(crate) conditional: Vec<Mat<f64>>,
 }
 
 impl Risk {
@@ -25,30 +24,30 @@ impl Risk {
     pub(crate) fn new(
         loss: &dyn Loss,
         prior: &[f64],
-        mut conditional: [Mat<f64>; VIEWS],
+        mut conditional: Vec<Mat<f64>>,
         layout: &Layout,
         sums: &[f64],
     ) -> Self {
         let mean_offset = layout.loss.of(sums)[0] / layout.rows.of(sums)[0];
         let cut = loss.risk(mean_offset, prior, &conditional);
-        for (v, conditional) in conditional.iter_mut().enumerate() {
-            add_tails(v, layout, sums, conditional);
+        for (tails, conditional) in layout.tails.iter().zip(&mut conditional) {
+            add_tails(tails, layout, sums, conditional);
         }
         let value = loss.risk(mean_offset, prior, &conditional);
         Self { value, tail: value - cut, conditional }
     }
 }
 
-/// Adds to the class means of a view's cut terms those of what was cut off, `E[(f - c)_+ p_j] / E[p_j]`.
-fn add_tails(v: usize, layout: &Layout, sums: &[f64], conditional: &mut Mat<f64>) {
-    let (part, k) = (&layout.tails[v], conditional.ncols());
-    if part.is_empty() {
+/// Adds to the class means of cut terms those of what was cut off, `E[(f - c)_+ p_j] / E[p_j]`.
+fn add_tails(tails: &Part, layout: &Layout, sums: &[f64], conditional: &mut Mat<f64>) {
+    let k = conditional.ncols();
+    if tails.is_empty() {
         return;
     }
     // The first feature is the leading one.
-    let posterior = &layout.posterior[v];
+    let posterior = &layout.posterior[0];
     let mass = |j: usize| posterior.of(sums)[j * posterior.shape[1]];
-    for (cell, sum) in part.of(sums).iter().enumerate() {
+    for (cell, sum) in tails.of(sums).iter().enumerate() {
         conditional[(cell / k, cell % k)] += sum / mass(cell % k);
     }
 }
@@ -63,7 +62,7 @@ pub(crate) fn risk(
     sums: &[f64],
 ) -> Risk {
     let conditional = match kind {
-        Kind::Linear => class_means(&layout.features, surrogates, prior, sums),
+        Kind::Linear => class_means(&layout.features, surrogates, prior, layout, sums),
         Kind::Pair => surrogates.pair_risk(prior, layout, sums),
     };
     Risk::new(loss, prior, conditional, layout, sums)
@@ -79,13 +78,20 @@ pub(crate) fn linear_risk(
     sums: &[f64],
 ) -> Result<Risk> {
     let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
-    let conditional = class_means(family, &surrogates, &mixture.prior, sums);
+    let conditional = class_means(family, &surrogates, &mixture.prior, layout, sums);
     Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
 }
 
-/// The class means of each view's terms, cut where they are, by linear surrogates.
-fn class_means(family: &Family, surrogates: &Surrogates, prior: &[f64], sums: &[f64]) -> [Mat<f64>; VIEWS] {
-    std::array::from_fn(|v| surrogates.class_means(v, prior, &family.cross[v], sums))
+/// The class means of the terms, cut where they are, of each of their holders, by linear surrogates.
+fn class_means(
+    family: &Family,
+    surrogates: &Surrogates,
+    prior: &[f64],
+    layout: &Layout,
+    sums: &[f64],
+) -> Vec<Mat<f64>> {
+    let of_holder = |(cross, &own): (&[Part; 2], &usize)| surrogates.class_means(own, prior, cross, sums);
+    family.cross.iter().zip(&layout.holders).map(of_holder).collect()
 }
 
 /// Puts the classes of a fit to any of the kinds of features into the order with the smallest risk. Tails are left out:
@@ -95,10 +101,11 @@ pub(crate) fn identify(
     family: &Family,
     whitening: &Whitening,
     mixture: &Mixture,
+    layout: &Layout,
     sums: &[f64],
 ) -> Result<(Mixture, Matching)> {
     let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
-    let latent = class_means(family, &surrogates, &mixture.prior, sums);
+    let latent = class_means(family, &surrogates, &mixture.prior, layout, sums);
     let k = mixture.prior.len();
     let matching = assign(&Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent, j, i)));
     Ok((mixture.reorder(&matching.order), matching))

@@ -1,21 +1,36 @@
 //! A first look at the data: an even sample of its rows.
 
 use crate::error::Result;
-use crate::views::{Batch, Schema, Source, VIEWS};
+use crate::views::{Batch, Schema, Source};
 
 /// The most rows that are looked at; feature maps have far fewer parameters.
 const MOST_ROWS: usize = 32_768;
+/// The most scores that are looked at: 128 megabytes, all the rows of eight views of 64 classes.
+const MOST_SCORES: usize = 1 << 24;
 
 /// Rows chosen by a hash of their position: each row has the same chance, in whatever order they lie, the
 /// choice is the same in every reading, and memory does not grow with their number.
 #[derive(Debug)]
 struct Sampler {
+    views: usize,
     k: usize,
+    /// The most rows to keep.
+    most: usize,
     /// A row is kept when the lowest `level` bits of its hash are zero.
     level: u32,
     position: u64,
-    /// Kept rows: hash, group, and the scores of all views, view by view.
-    kept: Vec<(u64, Option<u64>, Vec<f64>)>,
+    kept: Vec<Kept>,
+}
+
+/// A row that is kept.
+#[derive(Debug)]
+struct Kept {
+    hash: u64,
+    cluster: Option<u64>,
+    /// One bit a view that is missing.
+    missing: u64,
+    /// The scores of all views, view by view.
+    scores: Vec<f64>,
 }
 
 impl Sampler {
@@ -30,24 +45,32 @@ impl Sampler {
             if !self.keeps(hash) {
                 continue;
             }
-            let scores = (0..VIEWS * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
-            self.kept.push((hash, batch.clusters().map(|clusters| clusters[row]), scores));
-            while self.kept.len() > MOST_ROWS {
+            let scores =
+                (0..self.views * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
+            self.kept.push(Kept {
+                hash,
+                cluster: batch.clusters().map(|clusters| clusters[row]),
+                missing: batch.missing().map_or(0, |missing| missing[row]),
+                scores,
+            });
+            while self.kept.len() > self.most {
                 self.level += 1;
                 let level = self.level;
-                self.kept.retain(|(hash, _, _)| hash.trailing_zeros() >= level);
+                self.kept.retain(|kept| kept.hash.trailing_zeros() >= level);
             }
         }
     }
 
     fn finish(self) -> Batch {
         let rows = self.kept.len();
-        let scores = std::array::from_fn(|v| {
-            let cells = |class| self.kept.iter().map(move |(_, _, scores)| scores[v * self.k + class]);
+        let of_view = |v: usize| {
+            let cells = |class| self.kept.iter().map(move |kept| kept.scores[v * self.k + class]);
             (0..self.k).flat_map(cells).collect()
-        });
-        let clusters: Option<Vec<u64>> = self.kept.iter().map(|(_, cluster, _)| *cluster).collect();
-        let batch = Batch::from_finite(rows, scores);
+        };
+        let scores = (0..self.views).map(of_view).collect();
+        let clusters: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.cluster).collect();
+        let missing = self.kept.iter().map(|kept| kept.missing).collect();
+        let batch = Batch::from_finite(rows, scores).with_missing(missing);
         match clusters {
             Some(clusters) if rows > 0 => batch.with_clusters(clusters),
             _ => batch,
@@ -99,7 +122,10 @@ impl Sample {
 
 /// Reads a source once; returns the sample and the number of rows there were.
 fn sample<S: Source>(source: &S) -> Result<(Batch, u64), S::Error> {
-    let mut sampler = Sampler { k: source.schema().k(), level: 0, position: 0, kept: Vec::new() };
+    let schema = source.schema();
+    let (views, k) = (schema.views().len(), schema.k());
+    let most = MOST_ROWS.min(MOST_SCORES / (views * k));
+    let mut sampler = Sampler { views, k, most, level: 0, position: 0, kept: Vec::new() };
     for batch in source.batches()? {
         sampler.update(&batch?);
     }

@@ -51,7 +51,16 @@ impl Preset {
             Preset::Six => (6, 1.2),
             Preset::Ten => (10, 1.8),
         };
-        Setting { classes, separation, model_noise: 0.5, prior: None, shared: 0.0 }
+        Setting {
+            views: VIEWS,
+            classes,
+            separation,
+            model_noise: 0.5,
+            prior: None,
+            shared: 0.0,
+            copied: None,
+            missing: 0.0,
+        }
     }
 }
 
@@ -76,6 +85,8 @@ impl FromStr for Preset {
 /// What to simulate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
+    /// Number of views, three or more.
+    pub views: usize,
     /// Number of classes, `k`.
     pub classes: usize,
     /// `s`: class means are drawn from `N(0, s^2 / 2)` in each of `k` dimensions.
@@ -86,6 +97,10 @@ pub struct Setting {
     pub prior: Option<Vec<f64>>,
     /// The share of rows in which the second view has the first one's noise: there the two depend on each other.
     pub shared: f64,
+    /// Makes the second view a copy of the first up to Laplace noise of this standard deviation.
+    pub copied: Option<f64>,
+    /// The probability of each view to be missing in a row, whatever else is.
+    pub missing: f64,
 }
 
 /// Class means, true and as the model has them: what rows are drawn from.
@@ -94,15 +109,18 @@ pub struct Population {
     schema: Schema,
     prior: Vec<f64>,
     shared: f64,
-    means: [Vec<Vec<f64>>; VIEWS],
-    model: [Vec<Vec<f64>>; VIEWS],
+    copied: Option<f64>,
+    missing: f64,
+    /// By view, class and dimension.
+    means: Vec<Vec<Vec<f64>>>,
+    model: Vec<Vec<Vec<f64>>>,
 }
 
 impl Population {
     /// Draws the class means.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for fewer than two classes, a separation or noise that is not a
+    /// [`Error::ViewCount`], [`Error::TooManyViews`], and [`Error::InvalidParameter`] for fewer than two classes, a separation or noise that is not a
     /// non-negative number, or a prior that is not one probability a class.
     pub fn draw(setting: &Setting, seed: u64) -> Result<Self> {
         let k = setting.classes;
@@ -110,7 +128,10 @@ impl Population {
         if k < 2 {
             return refuse("classes", k.to_string(), "at least two are needed");
         }
-        for (name, value) in [("separation", setting.separation), ("model noise", setting.model_noise)] {
+        let copied = setting.copied.unwrap_or(0.0);
+        let sizes =
+            [("separation", setting.separation), ("model noise", setting.model_noise), ("copied", copied)];
+        for (name, value) in sizes {
             if !(value.is_finite() && value >= 0.0) {
                 return refuse(name, value.to_string(), "a finite number, zero or more, is needed");
             }
@@ -126,29 +147,29 @@ impl Population {
                 "one probability a class, summing to one, is needed",
             );
         }
-        if !(0.0..=1.0).contains(&setting.shared) {
-            return refuse(
-                "shared",
-                setting.shared.to_string(),
-                "a share of the rows, from 0 to 1, is needed",
-            );
+        for (name, share) in [("shared", setting.shared), ("missing", setting.missing)] {
+            if !(0.0..=1.0).contains(&share) {
+                return refuse(name, share.to_string(), "a share of the rows, from 0 to 1, is needed");
+            }
         }
         let mut rng = Pcg64::seed_from_u64(seed);
         let spread = setting.separation / 2f64.sqrt();
         let mut normal = |scale: f64| scale * Distribution::<f64>::sample(&StandardNormal, &mut rng);
-        let means = std::array::from_fn(|_| {
-            (0..k).map(|_| (0..k).map(|_| normal(spread)).collect::<Vec<f64>>()).collect::<Vec<_>>()
-        });
-        let model = std::array::from_fn(|v: usize| {
-            let of_view: &Vec<Vec<f64>> = &means[v];
-            of_view
-                .iter()
-                .map(|mean| mean.iter().map(|x| x + normal(spread * setting.model_noise)).collect())
-                .collect()
-        });
-        let names = |n: usize, from: usize| (from..from + n).map(|i| i.to_string()).collect::<Vec<_>>();
-        let views = ["a", "b", "c"].map(String::from).to_vec();
-        Ok(Self { schema: Schema::new(views, names(k, 0))?, prior, shared: setting.shared, means, model })
+        let mut of_view =
+            || -> Vec<Vec<f64>> { (0..k).map(|_| (0..k).map(|_| normal(spread)).collect()).collect() };
+        let mut means: Vec<Vec<Vec<f64>>> = (0..setting.views).map(|_| of_view()).collect();
+        let mut as_modelled = |of_view: &Vec<Vec<f64>>| -> Vec<Vec<f64>> {
+            let off = spread * setting.model_noise;
+            of_view.iter().map(|mean| mean.iter().map(|x| x + normal(off)).collect()).collect()
+        };
+        let mut model: Vec<Vec<Vec<f64>>> = means.iter().map(&mut as_modelled).collect();
+        let classes = (0..k).map(|class| class.to_string()).collect();
+        let schema = Schema::new((0..setting.views).map(view_name).collect(), classes)?;
+        if setting.copied.is_some() {
+            (means[1], model[1]) = (means[0].clone(), model[0].clone());
+        }
+        let Setting { shared, copied, missing, .. } = *setting;
+        Ok(Self { schema, prior, shared, copied, missing, means, model })
     }
 
     /// Names of the views and classes.
@@ -165,13 +186,15 @@ impl Population {
     pub fn rows(&self, rows: usize, rng: &mut Pcg64) -> (Batch, Vec<usize>) {
         let k = self.prior.len();
         let labels: Vec<usize> = (0..rows).map(|_| draw_class(&self.prior, rng)).collect();
-        let mut scores: [Vec<f64>; VIEWS] = std::array::from_fn(|_| vec![0.0; k * rows]);
+        let mut scores = vec![vec![0.0; k * rows]; self.means.len()];
         let mut noise = vec![0.0; k];
         for (row, &label) in labels.iter().enumerate() {
             let shares = self.shared > 0.0 && rng.random::<f64>() < self.shared;
-            for v in 0..VIEWS {
-                if !(shares && v == 1) {
-                    noise.iter_mut().for_each(|noise| *noise = laplace(rng));
+            for v in 0..self.means.len() {
+                match self.copied {
+                    Some(more) if v == 1 => noise.iter_mut().for_each(|noise| *noise += more * laplace(rng)),
+                    _ if shares && v == 1 => {}
+                    _ => noise.iter_mut().for_each(|noise| *noise = laplace(rng)),
                 }
                 let x: Vec<f64> = self.means[v][label].iter().zip(&noise).map(|(mean, n)| mean + n).collect();
                 for (i, m) in self.model[v].iter().enumerate() {
@@ -180,7 +203,23 @@ impl Population {
                 }
             }
         }
-        (Batch::from_finite(rows, scores), labels)
+        let batch = Batch::from_finite(rows, scores);
+        if self.missing == 0.0 {
+            return (batch, labels);
+        }
+        let views = self.means.len();
+        let mut missing = |view: usize| u64::from(rng.random::<f64>() < self.missing) << view;
+        let missing = (0..rows).map(|_| (0..views).map(&mut missing).sum()).collect();
+        (batch.with_missing(missing), labels)
+    }
+}
+
+/// `a` to `z`, then `a2` and so on.
+fn view_name(view: usize) -> String {
+    let letter = char::from(b'a' + (view % 26) as u8);
+    match view / 26 {
+        0 => letter.to_string(),
+        round => format!("{letter}{}", round + 1),
     }
 }
 

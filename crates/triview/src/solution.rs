@@ -76,7 +76,7 @@ pub(crate) struct Rival {
 }
 
 /// The quantities that intervals are given for, as one row of numbers: the risk, the lead of the best naming, the
-/// prior, and view by view, term by term, the joint means `pi_j M_v[i, j]`.
+/// prior, and holder by holder, term by term, the joint means `pi_j M_v[i, j]`.
 pub(crate) struct Quantities;
 
 impl Quantities {
@@ -105,9 +105,9 @@ impl Quantities {
         row[2 + j]
     }
 
-    /// Of the view's term `i` in class `j`, of `k` classes and so many terms a view.
-    pub(crate) fn joint(row: &[f64], [terms, k]: [usize; 2], v: usize, [i, j]: [usize; 2]) -> f64 {
-        row[2 + k + (v * terms + i) * k + j]
+    /// Of the holder's term `i` in class `j`, of `k` classes and so many terms a holder.
+    pub(crate) fn joint(row: &[f64], [terms, k]: [usize; 2], holder: usize, [i, j]: [usize; 2]) -> f64 {
+        row[2 + k + (holder * terms + i) * k + j]
     }
 }
 
@@ -128,8 +128,10 @@ pub(crate) struct Answer {
 /// Surrogate labels, and what each block adds to the error of what makes them.
 #[derive(Debug, Clone)]
 pub(crate) struct Labels {
-    pub(crate) surrogates: Surrogates,
-    /// Of [`Surrogates::cells`].
+    pub(crate) kind: Kind,
+    /// The cells of [`Surrogates::label_maps`], group by group.
+    pub(crate) maps: Vec<f64>,
+    /// Of these cells.
     pub(crate) moved: Deviations,
     /// Of the class prior.
     pub(crate) moved_prior: Deviations,
@@ -223,10 +225,10 @@ impl<'a> Problem<'a> {
 pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = &*header.loss;
-    let whitening = Whitening::fit(&header.schema, layout, &sums)?;
+    let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
     let problem = Problem::new(moments, &whitening)?;
     let Fitted { start, best: squares, other } = fit(&problem, &sums, seed)?;
-    let (named, _) = identify(loss, &layout.features, &whitening, &squares.mixture, &sums)?;
+    let (named, _) = identify(loss, &layout.features, &whitening, &squares.mixture, layout, &sums)?;
     let mut answers = Vec::new();
     for distance in problem.distances() {
         let refined = match distance {
@@ -240,7 +242,7 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     }
     let rival = match other {
         Some(other) => {
-            let (mixture, _) = identify(loss, &layout.features, &whitening, &other.mixture, &sums)?;
+            let (mixture, _) = identify(loss, &layout.features, &whitening, &other.mixture, layout, &sums)?;
             let theirs = linear_risk(loss, &layout.features, &whitening, &mixture, layout, &sums)?.value;
             let difference = theirs - answers[0].risk.value;
             Some(Rival { excess: other.objective - squares.objective, difference })
@@ -263,11 +265,12 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let prior: Vec<f64> = (0..k).map(|j| mean(&|a| a.mixture.prior[j])).collect();
     // Joint means E[f_v 1(y = j)] are averaged, so that the risk of a sum is the mean of the risks.
     let terms = k * loss.form().terms();
-    let conditional = std::array::from_fn(|v| {
+    let of_holder = |t: usize| {
         Mat::from_fn(terms, k, |i, j| {
-            mean(&|a| a.mixture.prior[j] * a.risk.conditional[v][(i, j)]) / prior[j]
+            mean(&|a| a.mixture.prior[j] * a.risk.conditional[t][(i, j)]) / prior[j]
         })
-    });
+    };
+    let conditional = (0..layout.holders.len()).map(of_holder).collect();
     let deviations: Vec<(&Deviations, f64)> =
         used.iter().map(|(a, weight)| (&a.deviations, *weight)).collect();
     Ok(Solution {
@@ -295,38 +298,50 @@ fn answer(
     sums: &[f64],
 ) -> Result<[Answer; 2]> {
     let (layout, whitening) = (problem.layout, problem.whitening);
-    let (mixture, matching) = identify(loss, &layout.features, whitening, &refined.mixture, sums)?;
-    let read = |mixture: &Mixture, sums: &[f64]| -> Result<(Surrogates, [Risk; 2], Vec<f64>)> {
+    let (mixture, matching) = identify(loss, &layout.features, whitening, &refined.mixture, layout, sums)?;
+    let kinds = [Kind::Linear, Kind::Pair];
+    let read = |mixture: &Mixture, sums: &[f64]| -> Result<([Risk; 2], Vec<f64>)> {
         let surrogates = Surrogates::new(whitening, mixture, &layout.features, sums)?;
-        let of = |kind| risk(loss, kind, &surrogates, &mixture.prior, layout, sums);
-        let risks = [of(Kind::Linear), of(Kind::Pair)];
+        let risks = kinds.map(|kind| risk(loss, kind, &surrogates, &mixture.prior, layout, sums));
         let quantities = |r| Quantities::of(loss, &mixture.prior, r, &matching.second);
         let mut row: Vec<f64> = risks.iter().flat_map(quantities).collect();
-        row.extend(surrogates.cells());
-        Ok((surrogates, risks, row))
+        for kind in kinds {
+            row.extend(surrogates.label_maps(kind, layout, sums).concat());
+        }
+        Ok((risks, row))
     };
-    let (surrogates, risks, whole) = read(&mixture, sums)?;
+    let (risks, whole) = read(&mixture, sums)?;
     let fitted = Refit::new(&problem.objective(distance, sums), &mixture);
     let deviations =
-        jackknife(moments, &whole, |left| Ok(read(&fitted.to(&problem.objective(distance, left)), left)?.2))?;
-    let half = (whole.len() - surrogates.cells().count()) / 2;
-    let labels = Labels {
-        moved: deviations.part(2 * half, whole.len()),
-        moved_prior: deviations.part(2, 2 + mixture.prior.len()),
-        surrogates,
+        jackknife(moments, &whole, |left| Ok(read(&fitted.to(&problem.objective(distance, left)), left)?.1))?;
+    // The row holds the quantities of both kinds, and then the label maps of both.
+    let length = Quantities::of(loss, &mixture.prior, &risks[0], &matching.second).len();
+    let k = mixture.prior.len();
+    let widths = [2 * layout.features.gram[0].shape[0], k];
+    let mut maps_from = 2 * length;
+    let mut from = 0;
+    let mut risks = risks.into_iter();
+    let mut next = |kind, width: usize| {
+        let maps_to = maps_from + VIEWS * k * width;
+        let answer = Answer {
+            distance,
+            refined: refined.clone(),
+            mixture: mixture.clone(),
+            labels: Labels {
+                kind,
+                maps: whole[maps_from..maps_to].to_vec(),
+                moved: deviations.part(maps_from, maps_to),
+                moved_prior: deviations.part(from + 2, from + 2 + k),
+            },
+            kind,
+            gap: Quantities::gap(&whole[from..from + length]),
+            risk: risks.next().ok_or(crate::Error::Internal("one risk a kind"))?,
+            deviations: deviations.part(from, from + length),
+        };
+        (from, maps_from) = (from + length, maps_to);
+        Ok(answer)
     };
-    let of = |kind, risk, from: usize| Answer {
-        distance,
-        refined: refined.clone(),
-        mixture: mixture.clone(),
-        labels: labels.clone(),
-        kind,
-        gap: Quantities::gap(&whole[from..from + half]),
-        risk,
-        deviations: deviations.part(from, from + half),
-    };
-    let [linear, pair] = risks;
-    Ok([of(Kind::Linear, linear, 0), of(Kind::Pair, pair, half)])
+    Ok([next(kinds[0], widths[0])?, next(kinds[1], widths[1])?])
 }
 
 /// Weights that fall with the eighth power of the standard error: an answer with twice the error of the best
@@ -346,12 +361,12 @@ fn blend(errors: &[f64]) -> Vec<f64> {
 pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = &*header.loss;
-    let whitening = Whitening::fit(&header.schema, layout, &sums)?;
+    let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
     let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.schema.k(), seed)?
     else {
         return Ok(None);
     };
-    let (mixture, _) = identify(loss, &layout.features, &whitening, &mixture, &sums)?;
+    let (mixture, _) = identify(loss, &layout.features, &whitening, &mixture, layout, &sums)?;
     Ok(Some(linear_risk(loss, &layout.features, &whitening, &mixture, layout, &sums)?.value))
 }
 

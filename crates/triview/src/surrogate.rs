@@ -82,11 +82,36 @@ impl Surrogates {
         Ok(Self { maps, precision, rows: n })
     }
 
-    /// The cells of all maps, view by view, row by row.
-    pub(crate) fn cells(&self) -> impl Iterator<Item = f64> {
-        self.maps.iter().flat_map(|map| {
-            let columns = map.ncols();
-            (0..map.nrows() * columns).map(move |cell| map[(cell / columns, cell % columns)])
+    /// `C`, what the posterior of the two views other than `v` says of each class, by view `v`'s surrogate.
+    fn calibration(&self, v: usize, layout: &Layout, sums: &[f64]) -> Mat<f64> {
+        let (features, k) = (&layout.pair_features[v], self.maps[v].nrows());
+        let mut calibration = from_rows(features.of(sums), k, features.shape[1]) * self.maps[v].transpose();
+        for j in 0..k {
+            let sum: f64 = (0..k).map(|i| calibration[(i, j)]).sum();
+            for i in 0..k {
+                calibration[(i, j)] /= sum;
+            }
+        }
+        calibration
+    }
+
+    /// The labels `W_-v` of each group as a linear function, one row a class, cells row by row: of the features of
+    /// the two others, one after the other, or of their posterior.
+    pub(crate) fn label_maps(&self, kind: Kind, layout: &Layout, sums: &[f64]) -> [Vec<f64>; VIEWS] {
+        std::array::from_fn(|v| match kind {
+            Kind::Linear => {
+                let parts = || others(v).into_iter().zip(self.weights(v));
+                let row = |j: usize| {
+                    parts().flat_map(move |(a, share)| self.maps[a].row(j).iter().map(move |s| share * s))
+                };
+                (0..self.maps[v].nrows()).flat_map(row).collect()
+            }
+            Kind::Pair => {
+                let k = self.maps[v].nrows();
+                let inverse =
+                    self.calibration(v, layout, sums).partial_piv_lu().solve(Mat::<f64>::identity(k, k));
+                (0..k * k).map(|cell| inverse[(cell / k, cell % k)]).collect()
+            }
         })
     }
 
@@ -96,8 +121,8 @@ impl Surrogates {
         [a / (a + b), b / (a + b)]
     }
 
-    /// `E[g_v W_-v^T] diag(1 / pi)`, the class means of some function `g_v` of view `v`, from the sums of `g_v (x) u_a`
-    /// for the two other views `a`. Of the loss terms they are the conditional risk (eq. 2).
+    /// `E[g_v W_-v^T] diag(1 / pi)`, the class means of some function `g_v` of group `v`, from the sums of `g_v (x) u_a`
+    /// for the two other groups `a`. Of the loss terms they are the conditional risk (eq. 2).
     pub(crate) fn class_means(&self, v: usize, prior: &[f64], cross: &[Part; 2], sums: &[f64]) -> Mat<f64> {
         let rows = cross[0].shape[0];
         let mut product = Mat::zeros(rows, prior.len());
@@ -109,25 +134,19 @@ impl Surrogates {
         product
     }
 
-    /// The conditional risk by the pair surrogate, for each view.
-    pub(crate) fn pair_risk(&self, prior: &[f64], layout: &Layout, sums: &[f64]) -> [Mat<f64>; VIEWS] {
+    /// The conditional risk by the pair surrogate, for each holder of terms.
+    pub(crate) fn pair_risk(&self, prior: &[f64], layout: &Layout, sums: &[f64]) -> Vec<Mat<f64>> {
         let k = prior.len();
-        std::array::from_fn(|v| {
-            let features = &layout.pair_features[v];
-            let posterior = from_rows(features.of(sums), k, features.shape[1]);
-            let mut calibration = posterior * self.maps[v].transpose();
-            for j in 0..k {
-                let sum: f64 = (0..k).map(|i| calibration[(i, j)]).sum();
-                for i in 0..k {
-                    calibration[(i, j)] /= sum;
-                }
-            }
-            let terms = from_rows(layout.pair_terms[v].of(sums), k, layout.pair_terms[v].shape[1]);
-            let solved = calibration.partial_piv_lu().solve(&terms) * faer::Scale(1.0 / self.rows);
+        let calibrations: [_; VIEWS] =
+            std::array::from_fn(|v| self.calibration(v, layout, sums).partial_piv_lu());
+        let of_holder = |(part, &own): (&Part, &usize)| {
+            let terms = from_rows(part.of(sums), k, part.shape[1]);
+            let solved = calibrations[own].solve(&terms) * faer::Scale(1.0 / self.rows);
             let mut product = solved.transpose().to_owned();
             divide_columns(&mut product, prior);
             product
-        })
+        };
+        layout.pair_terms.iter().zip(&layout.holders).map(of_holder).collect()
     }
 }
 

@@ -1,10 +1,15 @@
 //! What each view says of each class: names, batches of scores, and where batches come from.
 
 use crate::error::{Error, Result};
+use crate::groups::Groups;
 use serde::{Deserialize, Serialize};
 
-/// The method needs three views that are independent given the class.
+/// The method rests on three views that are independent given the class; where a table has more, they are grouped
+/// into three (see [`Groups`]).
 pub const VIEWS: usize = 3;
+
+/// The most input views: one bit each, and every pair of them is looked at when they are grouped.
+pub const MOST_VIEWS: usize = 64;
 
 /// What the columns of a score table mean.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,13 +35,16 @@ impl TryFrom<Names> for Schema {
 }
 
 impl Schema {
-    /// Checks the names: three different views, two or more different classes.
+    /// Checks the names: three or more different views, two or more different classes.
     ///
     /// # Errors
-    /// [`Error::ViewCount`], [`Error::ClassCount`] or [`Error::DuplicateName`].
+    /// [`Error::ViewCount`], [`Error::TooManyViews`], [`Error::ClassCount`] or [`Error::DuplicateName`].
     pub fn new(views: Vec<String>, classes: Vec<String>) -> Result<Self> {
-        if views.len() != VIEWS {
+        if views.len() < VIEWS {
             return Err(Error::ViewCount { views });
+        }
+        if views.len() > MOST_VIEWS {
+            return Err(Error::TooManyViews { views: views.len(), most: MOST_VIEWS });
         }
         if classes.len() < 2 {
             return Err(Error::ClassCount { classes });
@@ -51,7 +59,7 @@ impl Schema {
         Ok(Self { views, classes })
     }
 
-    /// Names of the three views.
+    /// Names of the input views.
     pub fn views(&self) -> &[String] {
         &self.views
     }
@@ -74,7 +82,9 @@ impl Schema {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Batch {
     rows: usize,
-    scores: [Vec<f64>; VIEWS],
+    scores: Vec<Vec<f64>>,
+    /// For each row, one bit a view that is missing in it; absent where none is in any.
+    missing: Option<Vec<u64>>,
     clusters: Option<Vec<u64>>,
     segments: Option<Vec<u64>>,
 }
@@ -87,8 +97,11 @@ impl Batch {
     /// NaN or infinite.
     ///
     /// # Panics
-    /// When the three views differ in length or are no multiple of `rows`: a mistake of the caller's.
-    pub fn new(rows: usize, scores: [Vec<f64>; VIEWS]) -> Result<Self> {
+    /// When there are fewer than three views, or they differ in length or are no multiple of `rows`: a mistake of the
+    /// caller's.
+    pub fn new(rows: usize, scores: impl Into<Vec<Vec<f64>>>) -> Result<Self> {
+        let scores = scores.into();
+        assert!(scores.len() >= VIEWS, "a batch of {} views", scores.len());
         for (view, scores) in scores.iter().enumerate() {
             assert!(rows == 0 || scores.len().is_multiple_of(rows), "view {view}: ragged batch");
             if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
@@ -100,8 +113,31 @@ impl Batch {
     }
 
     /// A batch of scores that were computed here and are finite by construction.
-    pub(crate) fn from_finite(rows: usize, scores: [Vec<f64>; VIEWS]) -> Self {
-        Self { rows, scores, clusters: None, segments: None }
+    pub(crate) fn from_finite(rows: usize, scores: Vec<Vec<f64>>) -> Self {
+        Self { rows, scores, missing: None, clusters: None, segments: None }
+    }
+
+    /// The same batch without some views in some rows: `missing` has for each row one bit a view, the lowest for the
+    /// first. What their scores were is forgotten. A row may lack all of its views.
+    ///
+    /// # Panics
+    /// When there is not one number a row, or a bit stands for no view: a mistake of the caller's.
+    #[must_use]
+    pub fn with_missing(mut self, missing: Vec<u64>) -> Self {
+        assert_eq!(missing.len(), self.rows, "missing views of every row");
+        let any = missing.iter().fold(0, |any, row| any | row);
+        assert!(self.views() == MOST_VIEWS || any >> self.views() == 0, "a bit for every view");
+        if any == 0 {
+            return self;
+        }
+        for (view, scores) in self.scores.iter_mut().enumerate().filter(|(view, _)| any >> view & 1 == 1) {
+            for column in scores.chunks_exact_mut(self.rows) {
+                let cells = column.iter_mut().zip(&missing);
+                cells.filter(|(_, row)| *row >> view & 1 == 1).for_each(|(cell, _)| *cell = 0.0);
+            }
+        }
+        self.missing = Some(missing);
+        self
     }
 
     /// The same batch whose rows belong to groups: rows with equal keys are kept in one block, so that
@@ -133,7 +169,7 @@ impl Batch {
         let keys = |keys: &Option<Vec<u64>>| {
             keys.as_ref().map(|keys| rows.iter().map(|&row| keys[row]).collect::<Vec<_>>())
         };
-        let scores = std::array::from_fn(|view| {
+        let scores = (0..self.views()).map(|view| {
             let mut scores = Vec::with_capacity(self.k() * rows.len());
             for class in 0..self.k() {
                 let column = self.column(view, class);
@@ -141,12 +177,67 @@ impl Batch {
             }
             scores
         });
-        Self { rows: rows.len(), scores, clusters: keys(&self.clusters), segments: keys(&self.segments) }
+        Self {
+            rows: rows.len(),
+            scores: scores.collect(),
+            missing: keys(&self.missing),
+            clusters: keys(&self.clusters),
+            segments: keys(&self.segments),
+        }
+    }
+
+    /// The same rows with one view a group, whose scores are the sums of those of its members that are there; it is
+    /// missing where all of them are.
+    pub(crate) fn grouped(&self, groups: &Groups) -> Self {
+        Self {
+            rows: self.rows,
+            scores: groups.iter().map(|views| self.sum(views)).collect(),
+            missing: self.missing.as_ref().map(|rows| rows.iter().map(|row| groups.missing(*row)).collect()),
+            clusters: self.clusters.clone(),
+            segments: self.segments.clone(),
+        }
+    }
+
+    /// The rows in which all of some views are missing.
+    pub(crate) fn without(&self, views: &[usize]) -> Vec<usize> {
+        let bits = bits(views);
+        let missing = |row: &usize| self.missing.as_ref().is_some_and(|missing| missing[*row] & bits == bits);
+        if self.missing.is_some() { (0..self.rows).filter(missing).collect() } else { Vec::new() }
+    }
+
+    /// The rows in which any of some views is there.
+    pub(crate) fn with(&self, views: &[usize]) -> Vec<usize> {
+        let mut there = vec![true; self.rows];
+        self.without(views).into_iter().for_each(|row| there[row] = false);
+        (0..self.rows).filter(|&row| there[row]).collect()
+    }
+
+    /// How many rows have any of some views, and the summed scores of these in those rows, class by class.
+    pub(crate) fn present_scores(&self, views: &[usize]) -> (usize, Vec<f64>) {
+        if self.missing.is_none() {
+            return (self.rows, self.sum(views));
+        }
+        let rows = self.with(views);
+        (rows.len(), take_rows(self.rows, &self.sum(views), &rows))
+    }
+
+    /// The sums of the scores of some views, class by class.
+    pub(crate) fn sum(&self, views: &[usize]) -> Vec<f64> {
+        let mut sum = self.scores[views[0]].clone();
+        for &view in &views[1..] {
+            sum.iter_mut().zip(&self.scores[view]).for_each(|(sum, score)| *sum += score);
+        }
+        sum
     }
 
     /// The number of rows.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// The number of input views.
+    pub fn views(&self) -> usize {
+        self.scores.len()
     }
 
     /// The number of classes (0 in a batch without rows).
@@ -164,6 +255,16 @@ impl Batch {
         &self.scores[view][class * self.rows..(class + 1) * self.rows]
     }
 
+    /// Whether a view is missing in a row.
+    pub fn is_missing(&self, view: usize, row: usize) -> bool {
+        self.missing.as_ref().is_some_and(|missing| missing[row] >> view & 1 == 1)
+    }
+
+    /// For each row, one bit a view that is missing in it; absent where none is in any.
+    pub fn missing(&self) -> Option<&[u64]> {
+        self.missing.as_deref()
+    }
+
     /// The group of each row, where rows are grouped.
     pub fn clusters(&self) -> Option<&[u64]> {
         self.clusters.as_deref()
@@ -173,6 +274,16 @@ impl Batch {
     pub fn segments(&self) -> Option<&[u64]> {
         self.segments.as_deref()
     }
+}
+
+/// One bit a view.
+pub(crate) fn bits(views: &[usize]) -> u64 {
+    views.iter().fold(0, |bits, view| bits | 1 << view)
+}
+
+/// Some rows of columns of `n` numbers.
+pub(crate) fn take_rows(n: usize, columns: &[f64], rows: &[usize]) -> Vec<f64> {
+    columns.chunks_exact(n).flat_map(|column| rows.iter().map(|&row| column[row])).collect()
 }
 
 /// Something that can be read from its beginning more than once, batch by batch.

@@ -7,12 +7,12 @@ use triview::Error;
 use triview::estimator::Params;
 use triview::learning::mean_loss;
 use triview::loss::{Form, Loss, SharedLoss, named};
-use triview::simulate::{Population, Setting};
+use triview::simulate::{Population, Preset, Setting};
 use triview::views::{Batch, InMemory, Schema};
 
 /// Rows of five classes with the scores of a wrong model, centred in each view and halved twice.
 fn draw(rows: usize, seed: u64) -> (Schema, Batch, Vec<usize>) {
-    let setting = Setting { classes: 5, separation: 1.25, model_noise: 0.5, prior: None, shared: 0.0 };
+    let setting = Setting { classes: 5, separation: 1.25, ..Preset::Three.setting() };
     let population = Population::draw(&setting, 100 + seed).unwrap();
     let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(seed));
     let scores = [0, 1, 2].map(|v| {

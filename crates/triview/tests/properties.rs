@@ -15,7 +15,7 @@ use triview::views::{Batch, InMemory, Schema};
 fn reorder(schema: &Schema, batch: &Batch, views: &[usize], classes: &[usize], rows: &[usize]) -> InMemory {
     let names = |names: &[String], order: &[usize]| order.iter().map(|&i| names[i].clone()).collect();
     let reordered = Schema::new(names(schema.views(), views), names(schema.classes(), classes)).unwrap();
-    let scores = std::array::from_fn(|v: usize| {
+    let scores = [0, 1, 2].map(|v: usize| {
         let column = |class: usize| rows.iter().map(move |&row| batch.column(views[v], class)[row]);
         classes.iter().flat_map(|&class| column(class)).collect()
     });
@@ -83,9 +83,8 @@ fn parts_give_the_answer_of_the_whole() {
         let whole = estimator.moments(&source, &header).unwrap();
         // Dealt to blocks from the same rows on, the parts are the whole to the last sum.
         let part = |from: usize, to: usize| -> Moments {
-            let scores = std::array::from_fn(|v| {
-                (0..3).flat_map(|class| batch.column(v, class)[from..to].to_vec()).collect()
-            });
+            let scores = [0, 1, 2]
+                .map(|v| (0..3).flat_map(|class| batch.column(v, class)[from..to].to_vec()).collect());
             let mut sums = Accumulator::new(header.clone()).unwrap();
             sums.update(&Batch::new(to - from, scores).unwrap()).unwrap();
             sums.finish().unwrap()

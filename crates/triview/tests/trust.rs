@@ -144,9 +144,8 @@ fn merged_states_have_the_intervals_and_the_test_of_the_whole() {
     let (batch, _) = population.rows(10_240, &mut Pcg64::seed_from_u64(4));
     let estimator = Params::new().features(Features::Posterior).check().unwrap();
     let part = |from: usize, to: usize| {
-        let scores = std::array::from_fn(|v| {
-            (0..3).flat_map(|class| batch.column(v, class)[from..to].to_vec()).collect()
-        });
+        let scores =
+            [0, 1, 2].map(|v| (0..3).flat_map(|class| batch.column(v, class)[from..to].to_vec()).collect());
         InMemory::new(population.schema().clone(), vec![Batch::new(to - from, scores).unwrap()])
     };
     let whole = part(0, 10_240);

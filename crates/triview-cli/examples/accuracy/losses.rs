@@ -8,7 +8,7 @@ use std::io::Write;
 use triview::estimator::Params;
 use triview::learning::{error_rate, mean_loss};
 use triview::loss::{SharedLoss, named};
-use triview::simulate::{Population, Setting};
+use triview::simulate::{Population, Preset, Setting};
 use triview::views::{Batch, InMemory};
 
 const DRAWS: u64 = 20;
@@ -37,7 +37,7 @@ pub(crate) fn losses(out: &mut impl Write) -> Result<()> {
 
 /// The table's line of one loss.
 fn line(loss: &SharedLoss, separation: f64, scale: f64) -> Result<String> {
-    let setting = Setting { classes: 5, separation, model_noise: 0.5, prior: None, shared: 0.0 };
+    let setting = Setting { classes: 5, separation, ..Preset::Three.setting() };
     let (mut wrong, mut risk, mut error, mut squared) = (0.0, 0.0, 0.0, 0.0);
     let (mut sizes, mut covered, mut doubted) = (Vec::new(), 0, 0);
     for draw in 0..DRAWS {

@@ -7,6 +7,7 @@ mod losses;
 mod mnist;
 mod risk;
 mod trust;
+mod views;
 mod whole;
 
 use anyhow::{Context, Result, bail};
@@ -23,7 +24,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 10] = [
+const TABLES: [Table; 12] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -34,6 +35,8 @@ const TABLES: [Table; 10] = [
     ("coverage-mnist", |out| trust::coverage_mnist(out)),
     ("dependence", |out| trust::dependence(out)),
     ("classifiers", |out| trust::classifiers(out)),
+    ("copies", |out| views::copies(out)),
+    ("missing", |out| views::missing(out)),
 ];
 
 fn main() -> Result<()> {

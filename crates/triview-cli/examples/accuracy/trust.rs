@@ -72,7 +72,7 @@ fn estimate(schema: &Schema, scores: Batch) -> Result<Estimate> {
 /// Six simulated settings: classes, separation, prior.
 fn settings() -> [(&'static str, Setting); 6] {
     let setting =
-        |classes, separation, prior| Setting { classes, separation, model_noise: 0.5, prior, shared: 0.0 };
+        |classes, separation, prior| Setting { classes, separation, prior, ..Preset::Three.setting() };
     [
         ("2 classes, prior 9:1", setting(2, 2.2, Some(vec![0.9, 0.1]))),
         ("2 classes", setting(2, 0.78, None)),

@@ -72,7 +72,7 @@ fn picture(estimate: &Estimate) -> Heat {
             .iter()
             .map(|class| class.map_or("all".to_owned(), |class| estimate.classes[class].clone()))
             .collect(),
-        rows: pairs.iter().map(|pair| pair.map(|v| estimate.views[v].as_str()).join(" and ")).collect(),
+        rows: pairs.iter().map(|pair| pair.map(|v| estimate.groups[v].as_str()).join(" and ")).collect(),
         cells: pairs
             .iter()
             .map(|&pair| columns.iter().map(|&class| cell(pair, class).map(of_cell)).collect())

@@ -2,8 +2,8 @@
 
 use crate::answer::Answer;
 use crate::args::InspectArgs;
-use crate::json;
-use crate::printer::{WIDTH, facts, name, names};
+use crate::json::{self, ByName, GroupingObject};
+use crate::printer::{WIDTH, facts, missing, name, names};
 use anyhow::Result;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
@@ -19,9 +19,14 @@ struct Contents<'a> {
     rows: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     blocks: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    missing: Option<ByName<'a, u64>>,
     loss: &'a str,
     features: &'static str,
     views: &'a [String],
+    groups: Vec<Vec<&'a str>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
     bytes: u64,
 }
@@ -29,13 +34,17 @@ struct Contents<'a> {
 /// Reads the file and tells.
 pub(crate) fn run(args: &InspectArgs) -> Result<Answer> {
     let path = &args.input;
-    let (header, rows, blocks) = if state::is_state(path) {
+    let (header, rows, blocks, missing) = if state::is_state(path) {
         let moments = state::read(path)?;
-        (moments.header().clone(), Some(moments.rows()), Some(moments.blocks().len()))
+        let header = moments.header().clone();
+        (header, Some(moments.rows()), Some(moments.blocks().len()), moments.missing())
     } else {
-        (state::read_header(path)?, None, None)
+        (state::read_header(path)?, None, None, Vec::new())
     };
-    let contents = Contents::new(&header, rows, blocks, std::fs::metadata(path)?.len());
+    let contents = Contents {
+        missing: json::missing(header.schema.views(), &missing),
+        ..Contents::new(&header, rows, blocks, std::fs::metadata(path)?.len())
+    };
     let text = if args.json { json::to_text(&contents)? } else { contents.text() };
     Ok(Answer::new(text))
 }
@@ -47,9 +56,12 @@ impl<'a> Contents<'a> {
             kind: if rows.is_some() { "state" } else { "posterior" },
             rows,
             blocks,
+            missing: None,
             loss: header.loss.name(),
             features: header.features.name(),
             views: header.schema.views(),
+            groups: json::named(header.schema.views(), header.grouping.groups.iter()),
+            grouping: GroupingObject::new(header.schema.views(), &header.grouping),
             classes: header.schema.classes(),
             bytes,
         }
@@ -64,8 +76,15 @@ impl<'a> Contents<'a> {
         if let (Some(rows), Some(blocks)) = (self.rows, self.blocks) {
             lines.push(("rows", format!("{} in {blocks} blocks", HumanCount(rows))));
         }
+        lines.push(("views", names(self.views, WIDTH - 12)));
+        if self.views.len() > self.groups.len() {
+            let groups: Vec<String> = self.groups.iter().map(|views| views.join("+")).collect();
+            lines.push(("groups", names(&groups, WIDTH - 12)));
+        }
+        if let Some(ByName { names, values }) = &self.missing {
+            lines.extend(missing(names, values).map(|line| ("missing", line)));
+        }
         lines.extend([
-            ("views", names(self.views, WIDTH - 12)),
             ("classes", format!("{}: {}", self.classes.len(), names(self.classes, WIDTH - 20))),
             ("loss", name(self.loss, WIDTH - 12)),
             ("features", self.features.to_owned()),

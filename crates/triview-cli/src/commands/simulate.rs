@@ -17,8 +17,8 @@ use triview::simulate::{Population, Preset, Setting};
 use triview::views::Batch;
 use triview_table::write_scores;
 
-/// How many scores of a view are drawn at a time.
-const CELLS: usize = 1 << 18;
+/// How many scores are drawn at a time.
+const CELLS: usize = 3 << 18;
 /// What is drawn from when nothing is said.
 const DEFAULT: Preset = Preset::Three;
 
@@ -27,7 +27,9 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let preset = args.preset.unwrap_or(DEFAULT);
     let mut setting = preset.setting();
     setting.classes = args.classes.map_or(setting.classes, usize::from);
+    setting.views = args.views.map_or(setting.views, usize::from);
     setting.shared = args.shared;
+    setting.missing = args.missing;
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
     output::check(&args.output, &[])?;
     output::check(&truth_path, std::slice::from_ref(&args.output))?;
@@ -36,7 +38,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let progress = Progress::new(global.quiet);
     progress.count("drawing", Some(args.rows));
     let loss = args.loss.clone().map_or(Ok(SharedLoss::new(LogLoss)), |name| loss::by_name(&name))?;
-    let mut truth = Truth::new(setting.classes);
+    let mut truth = Truth::new(setting.views, setting.classes);
     let batches = draw(&population, args.rows, global.seed).inspect(|(batch, labels)| {
         truth.update(&*loss, batch, labels);
         progress.advance(batch.rows());
@@ -59,7 +61,8 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
 
 /// All rows, some at a time.
 fn draw(population: &Population, rows: u64, seed: u64) -> impl Iterator<Item = (Batch, Vec<usize>)> {
-    let most = (CELLS / population.schema().k()).clamp(16, 16_384);
+    let schema = population.schema();
+    let most = (CELLS / (schema.views().len() * schema.k())).clamp(16, 16_384);
     // The population has drawn its means from the seed itself; its rows must not repeat those numbers.
     let mut rng = Pcg64::seed_from_u64(!seed);
     let mut left = rows;
@@ -95,6 +98,7 @@ struct SettingObject<'a> {
     model_noise: f64,
     class_prior: &'a [f64],
     shared: f64,
+    missing: f64,
     seed: u64,
 }
 
@@ -125,6 +129,7 @@ fn truth_text(
             model_noise: setting.model_noise,
             class_prior: population.prior(),
             shared: setting.shared,
+            missing: setting.missing,
             seed,
         },
     })

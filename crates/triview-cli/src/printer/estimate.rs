@@ -6,6 +6,7 @@ use indicatif::HumanCount;
 use triview::amplification::Amplified;
 use triview::diagnostics::{Dependence, Independence, Verdict};
 use triview::estimator::{Estimate, Status};
+use triview::grouping::{Chosen, OtherGroups};
 use triview::interval::Interval;
 
 /// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
@@ -18,18 +19,19 @@ const SMALLEST: usize = 5;
 const SHOWN_DEPENDENCES: usize = 12;
 /// Room for the name of a class.
 const CLASS_WIDTH: usize = 14;
-/// Room for the name of a view above a column of numbers.
+/// Room for the name of a group of views above a column of numbers.
 const VIEW_WIDTH: usize = 9;
 
 /// The whole answer: warnings, the risk, what it is the risk of, and how well it could be known.
 pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
     let mut parts = warnings(estimate);
     parts.push(headline(estimate, amplified));
-    parts.push(facts(&[
-        ("rows", HumanCount(estimate.rows).to_string()),
-        ("views", names(&estimate.views, WIDTH - 12)),
-        ("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, WIDTH - 20))),
-    ]));
+    let mut lines =
+        vec![("rows", HumanCount(estimate.rows).to_string()), ("views", names(&estimate.views, WIDTH - 12))];
+    lines.extend(groups(estimate));
+    lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
+    lines.push(("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, WIDTH - 20))));
+    parts.push(facts(&lines));
     parts.push(classes(estimate));
     parts.push(conditioning(estimate));
     parts.push(fit(estimate));
@@ -39,12 +41,56 @@ pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> St
 /// The assumption test and the conditioning alone.
 pub(crate) fn diagnosis(estimate: &Estimate) -> String {
     let mut parts = warnings(estimate);
+    let grouped = groups(estimate);
+    if !grouped.is_empty() {
+        parts.push(facts(&grouped));
+    }
     parts.push(independence(&estimate.independence));
     if !estimate.independence.dependences.is_empty() {
         parts.push(dependences(estimate));
     }
     parts.push(conditioning(estimate));
     parts.join("\n\n") + "\n"
+}
+
+/// In how many rows each view is missing, where any is.
+pub(crate) fn missing(views: &[String], rows: &[u64]) -> Option<String> {
+    let counted = views.iter().zip(rows).filter(|(_, rows)| **rows > 0);
+    let lines: Vec<String> = counted
+        .map(|(view, rows)| format!("{} in {} rows", name(view, VIEW_WIDTH), HumanCount(*rows)))
+        .collect();
+    (!lines.is_empty()).then(|| names(&lines, WIDTH - 12))
+}
+
+/// How the views are grouped and why, where that is not plain.
+fn groups(estimate: &Estimate) -> Vec<(&'static str, String)> {
+    if estimate.views.len() == estimate.groups.len() {
+        return Vec::new();
+    }
+    let grouping = &estimate.grouping;
+    let chosen = match grouping.chosen {
+        Chosen::Automatic => "chosen by what the rows say",
+        Chosen::ByHand => "as asked",
+    };
+    let mut lines = vec![("groups", format!("{}  ({chosen})", names(&estimate.groups, WIDTH - 45)))];
+    if !grouping.together.is_empty() {
+        let joined = |views: &Vec<usize>| {
+            views.iter().map(|&view| estimate.views[view].as_str()).collect::<Vec<_>>().join("+")
+        };
+        let together: Vec<String> = grouping.together.iter().map(joined).collect();
+        let because = "they depend on each other given the class";
+        lines.push(("together", format!("{}  ({because})", names(&together, WIDTH - 60))));
+    }
+    let furthest = |a: &&OtherGroups, b: &&OtherGroups| a.difference.abs().total_cmp(&b.difference.abs());
+    if let Some(other) = grouping.others.iter().max_by(furthest) {
+        let difference = with_error(other.difference, other.standard_error);
+        let count = grouping.others.len();
+        lines.push((
+            "spread",
+            format!("{difference}  (the furthest of {count} other groupings, on a first look)"),
+        ));
+    }
+    lines
 }
 
 /// The risk, its interval and its test.
@@ -153,7 +199,7 @@ fn dependences(estimate: &Estimate) -> String {
     let header = ["views", "", "within class", "correlation", "p"].map(str::to_owned).to_vec();
     let mut rows = vec![header];
     rows.extend(shown.iter().map(|line| {
-        let [a, b] = line.views.map(|v| name(&estimate.views[v], CLASS_WIDTH));
+        let [a, b] = line.views.map(|v| name(&estimate.groups[v], CLASS_WIDTH));
         let class = line.class.map_or("all".to_owned(), |class| name(&estimate.classes[class], CLASS_WIDTH));
         vec![a, b, class, format!("{:.3}", line.correlation), format!("{:.3}", line.p_value)]
     }));
@@ -184,11 +230,15 @@ fn percent(level: f64) -> String {
     format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
 }
 
-/// What each view says of the true class, class by class.
+/// What each group of views says of the true class, class by class.
 fn classes(estimate: &Estimate) -> String {
     let shown = shown_classes(&estimate.class_prior);
     let k = estimate.classes.len();
-    let views = estimate.conditional_risk.len();
+    let of_group = |group: usize, j: usize| {
+        let terms = estimate.conditional_risk.iter().zip(&estimate.holder_groups);
+        terms.filter(|(_, of)| **of == group).map(|(m, _)| m[j][j]).sum::<f64>()
+    };
+    let groups = estimate.groups.len();
     let total = |i: usize, j: usize| estimate.conditional_risk.iter().map(|m| m[i][j]).sum::<f64>();
     let rivals: Vec<usize> = shown
         .iter()
@@ -206,8 +256,8 @@ fn classes(estimate: &Estimate) -> String {
         let Interval { low, high } = estimate.class_prior_interval[j];
         0.5 * (high - low)
     }));
-    for view in 0..views {
-        cells.push(numbers(&|j| estimate.conditional_risk[view][j][j]));
+    for group in 0..groups {
+        cells.push(numbers(&|j| of_group(group, j)));
     }
     cells.push(numbers(&|j| total(j, j)));
     cells.push(rivals.iter().map(class).collect());
@@ -216,21 +266,22 @@ fn classes(estimate: &Estimate) -> String {
     cells.push(column(&leads));
 
     let mut header = vec!["class".to_owned(), "prior".to_owned(), format!("± ({})", percent(estimate.level))];
-    header.extend(estimate.views.iter().map(|view| name(view, VIEW_WIDTH)));
+    header.extend(estimate.groups.iter().map(|group| name(group, VIEW_WIDTH)));
     header.extend(["sum", "nearest rival", "lead"].map(str::to_owned));
     let mut align = vec![Align::Right; header.len()];
     align[0] = Align::Left;
-    align[views + 4] = Align::Left;
+    align[groups + 4] = Align::Left;
     let mut rows = vec![header];
     rows.extend((0..shown.len()).map(|row| cells.iter().map(|column| column[row].clone()).collect()));
     if shown.len() < k {
         rows.insert(LARGEST + 1, vec!["…".to_owned()]);
     }
 
-    let mut text =
-        "conditional risk: the mean score E[f(x, j) | y = j] of each class j on its own rows, by view;\n\
+    let by = if estimate.views.len() > groups { "group" } else { "view" };
+    let mut text = format!(
+        "conditional risk: the mean score E[f(x, j) | y = j] of each class j on its own rows, by {by};\n\
         its nearest rival there and its lead over it\n\n"
-            .to_owned();
+    );
     text += &aligned(&align, rows);
     if shown.len() < k {
         text += &format!("\n\n{} of {k} classes left out here; --json has them all", k - shown.len());
@@ -253,7 +304,7 @@ fn shown_classes(prior: &[f64]) -> Vec<usize> {
 fn conditioning(estimate: &Estimate) -> String {
     let conditioning = &estimate.conditioning;
     let mut header = vec!["conditioning".to_owned()];
-    header.extend(estimate.views.iter().map(|view| name(view, VIEW_WIDTH)));
+    header.extend(estimate.groups.iter().map(|group| name(group, VIEW_WIDTH)));
     let mut values = vec!["smallest singular value".to_owned()];
     values.extend(column(&conditioning.smallest_singular_value));
     let mut align = vec![Align::Right; header.len()];
@@ -304,6 +355,8 @@ pub(crate) mod tests {
     use super::*;
     use triview::diagnostics::{Alarm, Conditioning};
     use triview::estimator::Fit;
+    use triview::grouping::Grouping;
+    use triview::groups::Groups;
     use unicode_width::UnicodeWidthStr;
 
     fn around(value: f64) -> Interval {
@@ -341,8 +394,13 @@ pub(crate) mod tests {
             level: 0.95,
             loss: "log".into(),
             rows: 10_000,
+            missing: vec![0; 3],
             blocks: 64,
             views: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            grouping: Grouping::single(),
+            groups: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            holders: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            holder_groups: vec![0, 1, 2],
             classes: (0..k).map(|class| format!("class {class}")).collect(),
             class_prior: prior.iter().map(|p| p / sum).collect(),
             class_prior_interval: prior.iter().map(|p| around(p / sum)).collect(),
@@ -414,12 +472,17 @@ pub(crate) mod tests {
     fn nothing_is_wider_than_the_page() {
         for k in [2, 20, 21, 400] {
             let mut wild = estimate(k);
-            wild.views = vec!["v".repeat(300), "視".repeat(300), "a\tb\n".repeat(50)];
+            wild.views = vec!["v".repeat(300), "視".repeat(300), "a\tb\n".repeat(50), "w".into()];
+            wild.groups = wild.views[..3].to_vec();
+            wild.grouping.together = vec![vec![0, 1, 2, 3]];
+            wild.grouping.others =
+                vec![OtherGroups { groups: Groups::single(), difference: -1e12, standard_error: 1e-3 }];
             wild.classes = (0..k).map(|class| format!("{class}{}", "級\u{7}x".repeat(90))).collect();
             wild.class_prior.iter_mut().for_each(|p| *p *= 1e-9);
             wild.conditional_risk[0].iter_mut().flatten().for_each(|cell| *cell *= -1.234_567e13);
             wild.conditioning.tau = 1e300;
             wild.rows = u64::MAX;
+            wild.missing = vec![u64::MAX; 4];
             wild.risk = -1e15;
             wild.alarms = vec![alarm(&format!("class `{}` has no rows", "級".repeat(200)))];
             wild.interval = Interval { low: -1e15, high: 1e16 };

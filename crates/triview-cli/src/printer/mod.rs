@@ -7,7 +7,7 @@ mod table;
 
 #[cfg(test)]
 pub(crate) use estimate::tests::estimate as example;
-pub(crate) use estimate::{diagnosis, estimate, range};
+pub(crate) use estimate::{diagnosis, estimate, missing, range};
 pub(crate) use metrics::metrics;
 pub(crate) use number::{plain, with_error};
 pub(crate) use table::{Align, WIDTH, aligned, facts, name, names, wrapped};

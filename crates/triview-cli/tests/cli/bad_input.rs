@@ -127,7 +127,7 @@ fn classes_that_differ_between_views() {
 fn two_views() {
     assert_eq!(
         changed(|table| keep_columns(table, |name| !name.starts_with("c:"))),
-        "error: `scores.csv` has 2 view(s): a (3 classes), b (3 classes); three are needed: choose them with `--views a,b,c` or mend the column names"
+        "error: `scores.csv` has 2 view(s): a (3 classes), b (3 classes); three or more are needed: name them in `--views a,b,c` or mend the column names"
     );
 }
 

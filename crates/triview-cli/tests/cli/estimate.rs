@@ -54,6 +54,23 @@ fn every_loss_is_near_its_truth() {
 }
 
 #[test]
+fn metrics_are_near_the_truth() {
+    let folder = Folder::with_scores();
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let estimate = folder.json(&["estimate", "scores.csv", "--metrics", "--json"]);
+    let error = &estimate["metrics"]["error_rate"];
+    assert_eq!(estimate["error_rate"], error["value"]);
+    let off = number(&estimate, "error_rate") - number(&truth, "error_rate");
+    let reach = 4.0 * number(error, "standard_error");
+    assert!(off.abs() < reach, "off by {off}, four standard errors are {reach}");
+    assert_eq!(estimate["metrics"]["confusion"].as_array().map(Vec::len), Some(3));
+    assert_eq!(estimate["view_error"].as_object().map(serde_json::Map::len), Some(3));
+    insta::assert_snapshot!(without_numbers(
+        &folder.answered(&["estimate", "scores.csv", "--metrics"]).stdout
+    ));
+}
+
+#[test]
 fn quiet_says_nothing() {
     assert_eq!(Folder::with_scores().answered(&["estimate", "scores.csv", "--quiet"]).stderr, "");
 }
@@ -115,8 +132,15 @@ fn views_can_be_chosen() {
     folder.write_table("four.csv", &table);
     let chosen = folder.json(&["estimate", "four.csv", "--views", "d,b,c", "--json", "--quiet"]);
     assert_eq!(chosen["views"], serde_json::json!(["d", "b", "c"]));
-    let message = folder.refused(&["estimate", "four.csv"]);
-    assert!(message.contains("--views"), "{message}");
+    let together = folder.json(&["estimate", "four.csv", "--group", "a+d,b,c", "--json", "--quiet"]);
+    assert_eq!(together["groups"], serde_json::json!([["a", "d"], ["b"], ["c"]]));
+    assert_eq!(together["grouping"]["chosen"], "by hand");
+    let found = folder.json(&["estimate", "four.csv", "--json", "--quiet"]);
+    assert_eq!(found["groups"], together["groups"]);
+    let expected = serde_json::json!({"chosen": "automatic", "together": [["a", "d"]], "others": []});
+    assert_eq!(found["grouping"], expected);
+    let text = folder.answered(&["estimate", "four.csv", "--quiet"]).stdout;
+    assert!(text.contains("a+d  (they depend on each other given the class)"), "{text}");
 }
 
 #[test]

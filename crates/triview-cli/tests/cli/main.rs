@@ -4,6 +4,8 @@ mod bad_input;
 mod demo;
 mod diagnose;
 mod estimate;
+mod groups;
+mod missing;
 mod segments;
 mod simulate;
 mod states;

@@ -41,15 +41,15 @@ pub(crate) fn read(location: &Location, head: &Header, selection: &Selection) ->
     if found != *head {
         return Err(location.changed());
     }
-    let places = selection.places.each_ref().map(|place| match place {
+    let place = |place: &Place| match place {
         Place::List { column, order } => (*column, order.clone()),
         Place::Columns(columns) => (0, columns.clone()),
-    });
+    };
     Ok(Rows {
         location: location.clone(),
         file,
         head: found,
-        places,
+        places: selection.places.iter().map(place).collect(),
         done: 0,
         bytes: Vec::new(),
         values: Vec::new(),
@@ -75,7 +75,7 @@ pub(crate) struct Rows {
     file: File,
     head: Header,
     /// Position of each view, and of each class within it.
-    places: [(usize, Vec<usize>); 3],
+    places: Vec<(usize, Vec<usize>)>,
     done: u64,
     bytes: Vec<u8>,
     values: Vec<f64>,

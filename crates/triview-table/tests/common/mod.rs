@@ -50,7 +50,7 @@ pub(crate) fn rows(batches: &[Batch]) -> Vec<Vec<Vec<f64>>> {
     for batch in batches {
         for row in 0..batch.rows() {
             let view = |view| (0..batch.k()).map(|class| batch.column(view, class)[row]).collect();
-            rows.push((0..3).map(view).collect());
+            rows.push((0..batch.views()).map(view).collect());
         }
     }
     rows

@@ -84,7 +84,7 @@ def csv():
 def state():
     """A state with fitted posteriors and bins, and a saved posterior with plain scores and none."""
     k, q, bins, blocks = 2, 2, 3, 2
-    shapes = {"rows": [1], "loss": [6]}
+    shapes = {"rows": [1], "missing": [3], "loss": [6]}
     for prefix, d in [("", q), ("bins.", bins)]:
         shapes |= {f"{prefix}tensor": [d, d, d]} | {f"{prefix}gram.{v}": [d, d] for v in range(3)}
         shapes |= {f"{prefix}cross.{v}.{a}": [k, d] for v in range(3) for a in range(3) if a != v}
@@ -95,8 +95,10 @@ def state():
     basis = {"whitened": {"whitening": [0.1, 1.0, -1.0], "ridges": [0.2, 1.0], "rank": 1}}
     view = {"basis": basis, "weights": [0.0, 1.0, 0.5, 0.0, -1.0, -0.5]}
     posterior = {"kind": "posterior", "way": "sieve", "prior": [0.5, 0.5], "views": [view] * 3, "blend": [0.25] * 4}
-    header = {"schema": schema, "loss": "log", "features": posterior, "bins": [{"edges": [[-0.5, 0.5], []]}] * 3}
-    envelope = {"triview": "moment state", "version": 2, "header": header}
+    grouping = {"groups": [[0], [1], [2]], "chosen": "automatic", "together": [], "others": []}
+    header = {"schema": schema, "grouping": grouping, "loss": "log", "features": posterior}
+    header |= {"absent": [[0.0, 0.0]] * 3, "bins": [{"edges": [[-0.5, 0.5], []], "missing": False}] * 3}
+    envelope = {"triview": "moment state", "version": 3, "header": header}
     entries, at = {"__metadata__": {"triview": json.dumps(envelope)}}, 0
     for name, shape in shapes.items():
         size = 8 * blocks * int(np.prod(shape))
@@ -105,7 +107,7 @@ def state():
     text = json.dumps(entries).encode()
     text += b" " * (-len(text) % 8)
     (HERE / "state" / "valid.state").write_bytes(struct.pack("<Q", len(text)) + text + struct.pack("<d", 1.0) * (at // 8))
-    header |= {"features": {"kind": "scores"}, "bins": [{"edges": [[], []]}] * 3}
+    header |= {"features": {"kind": "scores"}, "bins": [{"edges": [[], []], "missing": False}] * 3}
     envelope["triview"] = "saved posterior"
     (HERE / "state" / "valid.json").write_text(json.dumps(envelope) + "\n")
 

@@ -5,7 +5,7 @@ mod power;
 mod whitening;
 
 pub(crate) use power::power_method;
-pub(crate) use whitening::{Whitened, Whitening, slice};
+pub(crate) use whitening::{Whitened, Whitening, slice, whiten};
 
 use crate::views::VIEWS;
 use faer::Mat;

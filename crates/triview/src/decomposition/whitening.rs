@@ -4,7 +4,7 @@ use super::Mixture;
 use crate::error::{Error, Result};
 use crate::linalg::{RANK_TOLERANCE, pseudo_inverse, symmetric_eigen};
 use crate::moments::{Family, Layout, others};
-use crate::views::{Schema, VIEWS};
+use crate::views::VIEWS;
 use faer::{Mat, MatRef};
 
 /// Two views whose features correlate beyond this in some direction are taken to be copies.
@@ -29,27 +29,24 @@ pub(crate) struct Whitened {
 }
 
 impl Whitening {
-    /// From the sums over all rows.
+    /// From the sums over all rows, for groups of these names.
     ///
     /// # Errors
     /// [`Error::ConstantView`], [`Error::RankDeficientView`] and [`Error::IdenticalViews`]: what no fit could
     /// mend.
-    pub(crate) fn fit(schema: &Schema, layout: &Layout, sums: &[f64]) -> Result<Self> {
+    pub(crate) fn fit(names: &[String; VIEWS], layout: &Layout, sums: &[f64]) -> Result<Self> {
+        let k = layout.posterior[0].shape[0];
         let whitening = Self::of(&layout.features, sums)?;
         for (v, map) in whitening.maps.iter().enumerate() {
             let rank = map.nrows() - 1;
             if rank == 0 {
-                return Err(Error::ConstantView { view: schema.views()[v].clone() });
+                return Err(Error::ConstantView { view: names[v].clone() });
             }
-            if rank + 1 < schema.k() {
-                return Err(Error::RankDeficientView {
-                    view: schema.views()[v].clone(),
-                    rank,
-                    k: schema.k(),
-                });
+            if rank + 1 < k {
+                return Err(Error::RankDeficientView { view: names[v].clone(), rank, k });
             }
         }
-        whitening.refuse_copies(schema, layout, sums)?;
+        whitening.refuse_copies(names, layout, sums)?;
         Ok(whitening)
     }
 
@@ -81,12 +78,12 @@ impl Whitening {
     }
 
     /// Views that determine each other have a canonical correlation of one.
-    fn refuse_copies(&self, schema: &Schema, layout: &Layout, sums: &[f64]) -> Result<()> {
+    fn refuse_copies(&self, names: &[String; VIEWS], layout: &Layout, sums: &[f64]) -> Result<()> {
         let whitened = self.apply(&layout.features, sums);
         for v in 0..VIEWS {
             let [a, b] = others(v);
             if whitened.correlations(a, b)?[0] > COPY_CORRELATION {
-                let [first, second] = [a, b].map(|v| schema.views()[v].clone());
+                let [first, second] = [a, b].map(|v| names[v].clone());
                 return Err(Error::IdenticalViews { first, second });
             }
         }
@@ -145,7 +142,7 @@ pub(crate) fn slice(cells: &[f64], dims: [usize; VIEWS], view: usize, vector: &[
 }
 
 /// `Z` for one view from the sums of `u u^T`, `u` with its leading one.
-fn whiten(gram: &[f64], q: usize) -> Result<Mat<f64>> {
+pub(crate) fn whiten(gram: &[f64], q: usize) -> Result<Mat<f64>> {
     let n = gram[0];
     if q == 1 {
         return Ok(Mat::identity(1, 1));

@@ -2,6 +2,7 @@
 
 use super::{Conditioning, Tested, Verdict};
 use crate::estimate::Status;
+use crate::grouping::OtherGroups;
 use crate::moments::{Moments, others};
 use crate::solution::{Agreement, Quantities, Solution};
 use crate::views::VIEWS;
@@ -51,7 +52,7 @@ pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm>
             );
         }
     }
-    for message in weak_views(schema.views(), schema.k(), &solution.agreement) {
+    for message in weak_views(&moments.header().group_names(), schema.k(), &solution.agreement) {
         raise(message, "give more rows, stronger views, or merge classes that a view cannot tell apart");
     }
     if solution.deviations.count() < 2 {
@@ -118,6 +119,19 @@ pub(crate) fn alarms(
                 "the views may depend on each other: `triview diagnose` may show which",
             );
         }
+    }
+    let header = moments.header();
+    let apart = |other: &&OtherGroups| other.difference.abs() > DISAGREEMENT * other.standard_error;
+    if let Some(other) = header.grouping.others.iter().find(apart) {
+        raise(
+            format!(
+                "with the views grouped into {} the risk is {:+.4} off, beyond the joint error of {:.4}",
+                other.groups.names(header.schema.views()).join(", "),
+                other.difference,
+                other.standard_error
+            ),
+            "views that depend on each other are in different groups: put what shares noise into one with --group",
+        );
     }
     if let Some(rival) = solution.rival
         && 2.0 * n * rival.excess < EQUAL_FIT

@@ -5,6 +5,7 @@ use super::signs::signs_test;
 use crate::decomposition::{Mixture, Whitened};
 use crate::error::Result;
 use crate::linalg::{beyond, pseudo_inverse};
+use faer::Mat;
 
 /// Random signs that each line rests on.
 const FLIPS: usize = 499;
@@ -45,19 +46,18 @@ pub(crate) fn of_pair(
 ) -> Result<Vec<Dependence>> {
     let k = prior.len();
     let line = |class, values: &[Vec<f64>], directions: usize| {
-        let (statistic, p_value) = signs_test(values, FLIPS, seed);
-        Dependence {
-            views,
-            class,
-            correlation: (statistic.max(0.0) / directions as f64).sqrt().min(1.0),
-            p_value,
-        }
+        let (statistic, p_value) = signs_test(values, FLIPS, 1.0, seed);
+        Dependence { views, class, correlation: correlation(statistic, directions), p_value }
     };
     let directions = views.map(|v| whole.dims[v] - 1);
     let fewer = directions[0].min(directions[1]);
     let pair = match (fewer + 1).saturating_sub(k) {
         0 => line(None, &weighted(within, prior), fewer),
-        spare => line(None, &beyond_classes(whole, blocks, views, k)?, spare),
+        spare => {
+            let pair = |moments: &Whitened| moments.pair(views[0], views[1]);
+            let of_blocks = blocks.iter().map(|block| pair(&block.moments) * faer::Scale(block.weight));
+            line(None, &beyond_classes(&pair(whole), of_blocks, k)?, spare)
+        }
     };
     let mut lines = vec![pair];
     if lines[0].p_value < LEVEL {
@@ -81,16 +81,43 @@ fn weighted(within: &[Vec<f64>], prior: &[f64]) -> Vec<Vec<f64>> {
 }
 
 /// For each block, how two views correlate beyond the `k` directions in which classes can make them: if they are
-/// independent given the class their pair moment has rank `k`, whatever the third view does, and no fit is needed to
-/// see that it has not.
-fn beyond_classes(whole: &Whitened, blocks: &[Block], views: [usize; 2], k: usize) -> Result<Vec<Vec<f64>>> {
-    let pair = |whitened: &Whitened| whitened.pair(views[0], views[1]);
-    let (left, right) = beyond(pair(whole).as_ref(), k)?;
-    let cells = |block: &Block| {
-        let rest = left.transpose() * pair(&block.moments) * &right * faer::Scale(block.weight);
+/// independent given the class their pair moment `E[b_1 b_2^T]` has rank `k`, whatever other views do, and no fit is needed to
+/// see that it has not. Blocks' moments are weighted by their rows over those of a block on average.
+fn beyond_classes(
+    whole: &Mat<f64>,
+    blocks: impl Iterator<Item = Mat<f64>>,
+    k: usize,
+) -> Result<Vec<Vec<f64>>> {
+    let (left, right) = beyond(whole.as_ref(), k)?;
+    let cells = |block: Mat<f64>| {
+        let rest = left.transpose() * block * &right;
         rest.col_iter().flat_map(|column| column.iter().copied().collect::<Vec<f64>>()).collect()
     };
-    Ok(blocks.iter().map(cells).collect())
+    Ok(blocks.map(cells).collect())
+}
+
+/// How strongly two views correlate beyond what `k` classes explain, and the chance of it if they are independent given the
+/// class, from their whitened bins: the moments of all rows and of each block, weighted as in [`beyond_classes`].
+/// Chances from `level` on are not told exactly. Nothing where there are no directions to spare.
+pub(crate) fn of_bins(
+    whole: &Mat<f64>,
+    blocks: impl Iterator<Item = Mat<f64>>,
+    k: usize,
+    flips: usize,
+    level: f64,
+    seed: u64,
+) -> Result<Option<(f64, f64)>> {
+    let spare = whole.nrows().min(whole.ncols()).saturating_sub(k);
+    if spare == 0 {
+        return Ok(None);
+    }
+    let (statistic, p_value) = signs_test(&beyond_classes(whole, blocks, k)?, flips, level, seed);
+    Ok(Some((correlation(statistic, spare), p_value)))
+}
+
+/// The root mean square correlation over so many directions.
+fn correlation(statistic: f64, directions: usize) -> f64 {
+    (statistic.max(0.0) / directions as f64).sqrt().min(1.0)
 }
 
 /// Class by class, the covariances of the bins of the two views other than `third` within the class, as the third

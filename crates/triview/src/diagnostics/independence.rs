@@ -99,7 +99,7 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
         Ok(Tested { independence: Independence::untestable(freedom, reason), by_bins: None })
     };
     if let Some(v) = (0..VIEWS).find(|&v| whitened.dims[v] < k) {
-        let (view, values) = (&schema.views()[v], whitened.dims[v]);
+        let (view, values) = (&moments.header().group_names()[v], whitened.dims[v]);
         let reason =
             format!("view `{view}` takes too few values: {values} can be told apart, {k} classes need {k}");
         return untestable(0, reason);
@@ -238,13 +238,13 @@ impl<'a> Fit<'a> {
         let Some(start) = power_method(whitened, k, seed)? else { return Ok(None) };
         let objective = objective(whitened.clone(), k);
         let mut refined = refine(&objective, &start);
-        refined.mixture = identify(loss, &layout.bins, whitening, &refined.mixture, sums)?.0;
+        refined.mixture = identify(loss, &layout.bins, whitening, &refined.mixture, layout, sums)?.0;
         Ok(Some(Self { whitening, objective, refined }))
     }
 
     /// The statistic and its p-value.
     fn outcome(&self, blocks: &[Block], seed: u64) -> Outcome {
-        let (statistic, p_value) = signs_test(&self.residuals(blocks), FLIPS, seed);
+        let (statistic, p_value) = signs_test(&self.residuals(blocks), FLIPS, 1.0, seed);
         Outcome { statistic, p_value }
     }
 

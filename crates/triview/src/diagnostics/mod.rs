@@ -10,5 +10,6 @@ pub use alarms::Alarm;
 pub(crate) use alarms::{alarms, degeneracies};
 pub use conditioning::Conditioning;
 pub use dependence::Dependence;
+pub(crate) use dependence::of_bins;
 pub use independence::{Independence, LEVEL, Verdict};
 pub(crate) use independence::{Tested, test};

@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Bins {
     /// For each class the edges, ascending.
     edges: Vec<Vec<f64>>,
+    /// Whether there is one more indicator, of the view being missing.
+    missing: bool,
 }
 
 /// Where the scores of a class are cut, as shares of the rows below. For two classes one class's score says all, and
@@ -27,12 +29,12 @@ fn shares(k: usize, class: usize) -> Vec<f64> {
 impl Bins {
     /// No bins, of which nothing can be tested.
     pub fn none(k: usize) -> Self {
-        Self { edges: vec![Vec::new(); k] }
+        Self { edges: vec![Vec::new(); k], missing: false }
     }
 
     /// Bins of about equally many of these rows. Edges that would leave a bin empty are left out: scores may take
-    /// few values.
-    pub(crate) fn fit(rows: usize, scores: &[f64]) -> Self {
+    /// few values. `missing` says whether the view is missing in other rows.
+    pub(crate) fn fit(rows: usize, scores: &[f64], missing: bool) -> Self {
         let k = scores.len() / rows;
         let mut centred = centre(rows, scores);
         let edges = centred.chunks_exact_mut(rows).enumerate().map(|(class, column)| {
@@ -45,7 +47,7 @@ impl Bins {
             of_class.dedup();
             of_class
         });
-        Self { edges: edges.collect() }
+        Self { edges: edges.collect(), missing }
     }
 
     /// Whether they are for `k` classes.
@@ -55,11 +57,11 @@ impl Bins {
 
     /// The number of indicators and one for the leading one.
     pub fn dimension(&self) -> usize {
-        1 + self.edges.iter().map(Vec::len).sum::<usize>()
+        1 + self.edges.iter().map(Vec::len).sum::<usize>() + usize::from(self.missing)
     }
 
-    /// The leading ones, then one column an indicator.
-    pub(crate) fn evaluate(&self, rows: usize, scores: &[f64], out: &mut Vec<f64>) {
+    /// The leading ones, then one column an indicator. In the rows `missing` no score is above any edge.
+    pub(crate) fn evaluate(&self, rows: usize, scores: &[f64], missing: &[usize], out: &mut Vec<f64>) {
         out.clear();
         out.resize(rows, 1.0);
         if self.dimension() == 1 {
@@ -70,6 +72,16 @@ impl Bins {
             for edge in edges {
                 out.extend(column.iter().map(|score| f64::from(u8::from(score > edge))));
             }
+        }
+        if self.missing {
+            out.resize(out.len() + rows, 0.0);
+        }
+        for &row in missing {
+            out[rows..].iter_mut().skip(row).step_by(rows).for_each(|cell| *cell = 0.0);
+        }
+        if self.missing {
+            let last = out.len() - rows;
+            missing.iter().for_each(|row| out[last + row] = 1.0);
         }
     }
 }

@@ -96,8 +96,16 @@ impl FeatureMap {
         if fits { Ok(()) } else { Err(Error::InvalidState { reason: "its feature map is broken".into() }) }
     }
 
-    /// The features of one view and the class posterior that the view alone implies.
-    pub(crate) fn evaluate(&self, view: usize, rows: usize, scores: &[f64], out: &mut Evaluated) {
+    /// The features of one view and the class posterior that the view alone implies. In the rows `missing`, where the view
+    /// says nothing, both are constant: the posterior is uniform, or the map's prior.
+    pub(crate) fn evaluate(
+        &self,
+        view: usize,
+        rows: usize,
+        scores: &[f64],
+        missing: &[usize],
+        out: &mut Evaluated,
+    ) {
         let k = scores.len() / rows;
         out.features.clear();
         out.features.resize(rows, 1.0);
@@ -114,8 +122,17 @@ impl FeatureMap {
             }
             FeatureMap::Posterior { views, .. } => {
                 views[view].evaluate(rows, scores, &mut out.work, &mut out.posterior);
-                out.features.extend_from_slice(&out.posterior[rows..]);
             }
+        }
+        for (class, column) in out.posterior.chunks_exact_mut(rows).enumerate() {
+            let nothing = match self {
+                FeatureMap::Posterior { prior, .. } => prior[class],
+                _ => 1.0 / k as f64,
+            };
+            missing.iter().for_each(|&row| column[row] = nothing);
+        }
+        if let FeatureMap::Posterior { .. } = self {
+            out.features.extend_from_slice(&out.posterior[rows..]);
         }
         debug_assert_eq!(out.features.len(), rows * self.dimension(k));
         for p in &mut out.posterior {

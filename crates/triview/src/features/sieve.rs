@@ -15,7 +15,7 @@ use crate::linalg::softmax;
 use crate::moments::kernel;
 use crate::refinement::minimise;
 use crate::vectorised;
-use crate::views::VIEWS;
+use crate::views::{Batch, VIEWS};
 use rayon::prelude::*;
 
 /// Weight of `1/2 (log mean(q_vj) - log omega_j)^2`. The likelihood hardly minds by what factor a class's `q_vj`
@@ -29,12 +29,16 @@ const CHUNK: usize = 248;
 struct Chunk {
     rows: usize,
     basis: [Vec<f64>; VIEWS],
+    /// The rows in which each view is missing.
+    missing: [Vec<usize>; VIEWS],
 }
 
 /// The likelihood of a sample as a function of the weights of all views and the logits of `omega`.
 pub(crate) struct Sieve {
     chunks: Vec<Chunk>,
     rows: f64,
+    /// Rows in which each view is there.
+    present: [f64; VIEWS],
     k: usize,
     /// Number of basis functions of each view.
     widths: [usize; VIEWS],
@@ -42,9 +46,10 @@ pub(crate) struct Sieve {
 }
 
 impl Sieve {
-    /// The likelihood over these rows: `scores[v]` holds one column of `rows` numbers a class.
-    pub(crate) fn new(rows: usize, scores: [&[f64]; VIEWS], bases: &[Basis; VIEWS], ridge: f64) -> Self {
-        let k = scores[0].len() / rows;
+    /// The likelihood over the rows of a batch of three views. A view that is missing says nothing: its factor in the
+    /// product is one.
+    pub(crate) fn new(batch: &Batch, bases: &[Basis; VIEWS], ridge: f64) -> Self {
+        let (rows, k) = (batch.rows(), batch.k());
         let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
         let chunks = starts
             .into_par_iter()
@@ -52,15 +57,25 @@ impl Sieve {
                 let end = (start + CHUNK).min(rows);
                 let basis = std::array::from_fn(|v| {
                     let part: Vec<f64> =
-                        (0..k).flat_map(|c| scores[v][c * rows + start..c * rows + end].to_vec()).collect();
+                        (0..k).flat_map(|c| batch.column(v, c)[start..end].to_vec()).collect();
                     let mut out = Vec::new();
                     bases[v].evaluate(end - start, &part, &mut out);
                     out
                 });
-                Chunk { rows: end - start, basis }
+                let rows = end - start;
+                let missing = |v| (0..rows).filter(|row| batch.is_missing(v, start + row)).collect();
+                Chunk { rows, basis, missing: std::array::from_fn(missing) }
             })
             .collect();
-        Self { chunks, rows: rows as f64, k, widths: std::array::from_fn(|v| bases[v].len(k)), ridge }
+        let present = std::array::from_fn(|v| (rows - batch.without(&[v]).len()) as f64);
+        Self {
+            chunks,
+            rows: rows as f64,
+            present,
+            k,
+            widths: std::array::from_fn(|v| bases[v].len(k)),
+            ridge,
+        }
     }
 
     /// Where the weights of each view, and at last the logits, begin in a point.
@@ -79,7 +94,7 @@ impl Sieve {
         let omega = softmax(&point[at[VIEWS]..]);
 
         // q_v of every row, and their means.
-        let posteriors: Vec<[Vec<f64>; VIEWS]> = self
+        let mut posteriors: Vec<[Vec<f64>; VIEWS]> = self
             .chunks
             .par_iter()
             .map(|chunk| {
@@ -103,22 +118,34 @@ impl Sieve {
         for (chunk, q) in self.chunks.iter().zip(&posteriors) {
             for v in 0..VIEWS {
                 for (mean, column) in means[v].iter_mut().zip(q[v].chunks_exact(chunk.rows)) {
-                    *mean += column.iter().sum::<f64>() / self.rows;
+                    *mean += sum_without(column, &chunk.missing[v]) / self.present[v];
                 }
             }
         }
         means.iter_mut().flatten().for_each(|mean| *mean = mean.max(1e-12));
+        for (chunk, q) in self.chunks.iter().zip(&mut posteriors) {
+            for v in 0..VIEWS {
+                for (mean, column) in means[v].iter().zip(q[v].chunks_exact_mut(chunk.rows)) {
+                    chunk.missing[v].iter().for_each(|&row| column[row] = *mean);
+                }
+            }
+        }
         let scale: Vec<f64> = (0..k).map(|j| omega[j] / (means[0][j] * means[1][j] * means[2][j])).collect();
 
         // The joint posterior of every row, and its mean.
         let joint: Vec<(Vec<f64>, f64)> =
             posteriors.par_iter().zip(&self.chunks).map(|(q, chunk)| joint(q, chunk.rows, &scale)).collect();
         let mut mean_joint = vec![0.0; k];
+        // The same over the rows in which a view is there.
+        let mut mean_present = [(); VIEWS].map(|()| vec![0.0; k]);
         let mut value = 0.0;
         for (chunk, (rho, log_likelihood)) in self.chunks.iter().zip(&joint) {
             value -= log_likelihood / self.rows;
-            for (mean, column) in mean_joint.iter_mut().zip(rho.chunks_exact(chunk.rows)) {
-                *mean += column.iter().sum::<f64>() / self.rows;
+            for (j, column) in rho.chunks_exact(chunk.rows).enumerate() {
+                mean_joint[j] += column.iter().sum::<f64>() / self.rows;
+                for v in 0..VIEWS {
+                    mean_present[v][j] += sum_without(column, &chunk.missing[v]) / self.present[v];
+                }
             }
         }
 
@@ -133,7 +160,8 @@ impl Sieve {
         }
         // What multiplies q_vj in the gradient of every row: both terms depend on the means.
         let ratios: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
-            (0..k).map(|j| (mean_joint[j] + CALIBRATION * off[v][j]) / means[v][j]).collect()
+            let calibration = CALIBRATION * self.rows / self.present[v];
+            (0..k).map(|j| (mean_present[v][j] + calibration * off[v][j]) / means[v][j]).collect()
         });
 
         let parts: Vec<Vec<f64>> = (0..self.chunks.len())
@@ -142,7 +170,10 @@ impl Sieve {
                 let (chunk, q, rho) = (&self.chunks[c], &posteriors[c], &joint[c].0);
                 let mut gradient = vec![0.0; at[VIEWS]];
                 for v in 0..VIEWS {
-                    let logits = logit_gradient(chunk.rows, &q[v], rho, &ratios[v]);
+                    let mut logits = logit_gradient(chunk.rows, &q[v], rho, &ratios[v]);
+                    for column in logits.chunks_exact_mut(chunk.rows) {
+                        chunk.missing[v].iter().for_each(|&row| column[row] = 0.0);
+                    }
                     add_weight_gradient(
                         chunk,
                         v,
@@ -197,6 +228,11 @@ impl Sieve {
         });
         (posteriors, softmax(&point[at[VIEWS]..]))
     }
+}
+
+/// The sum of a column but for some of its rows.
+fn sum_without(column: &[f64], rows: &[usize]) -> f64 {
+    column.iter().sum::<f64>() - rows.iter().map(|&row| column[row]).sum::<f64>()
 }
 
 /// `rho_j = scale_j prod_v q_vj`, normalised over the classes of each row, and the sum of the logarithms of
@@ -263,11 +299,12 @@ mod tests {
     fn gradient_matches_finite_differences() -> crate::Result<()> {
         let population = Population::draw(&Preset::Three.setting(), 1)?;
         let (rows, _) = population.rows(1100, &mut Pcg64::seed_from_u64(2));
-        let scores = std::array::from_fn(|v| rows.view(v));
+        let missing = (0..1100u64).map(|row| (row % 5) & 0b11).collect();
+        let rows = rows.with_missing(missing);
         let bases = [0, 1, 2].map(|v| Basis::fit(rows.rows(), rows.view(v), 4));
         let [a, b, c] = bases;
         let bases = [a?, b?, c?];
-        let sieve = Sieve::new(rows.rows(), scores, &bases, 1e-3);
+        let sieve = Sieve::new(&rows, &bases, 1e-3);
         let length = sieve.offsets()[VIEWS] + 3;
         let point: Vec<f64> = (0..length).map(|i| (i as f64 * 0.7).sin()).collect();
         let (_, gradient) = sieve.value_and_gradient(&point);

@@ -1,7 +1,7 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
-use crate::loss::Loss;
-use crate::views::{Batch, VIEWS};
+use crate::loss::{self, Loss};
+use crate::views::Batch;
 
 /// A mean over rows, and how far it may be from the population's.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -36,17 +36,12 @@ pub fn log_loss(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
 pub fn mean_loss(loss: &dyn Loss, batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
     assert_eq!(batch.rows(), labels.len(), "one label a row");
     let (rows, k) = (batch.rows(), batch.k());
-    let views = [0, 1, 2].map(|view| batch.view(view));
-    let mut offset = vec![0.0; rows];
-    loss.offset(rows, &views, &mut offset);
-    let terms: [Vec<f64>; VIEWS] = std::array::from_fn(|view| {
-        let mut terms = vec![0.0; rows * k * loss.form().terms()];
-        loss.terms(view, rows, views[view], &mut terms);
-        terms
-    });
+    let offset = loss::offsets(loss, batch);
+    let terms: Vec<Vec<f64>> = (0..batch.views()).map(|view| loss::terms_of(loss, batch, view)).collect();
+    let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
     let (mut own, mut losses) = (vec![0.0; rows], vec![0.0; rows]);
     for class in 0..k {
-        loss.losses(rows, &offset, &terms.each_ref().map(Vec::as_slice), class, &mut losses);
+        loss.losses(rows, &offset, &terms, class, &mut losses);
         let of_class = labels.iter().enumerate().filter(|(_, label)| (**label).into() == class);
         of_class.for_each(|(row, _)| own[row] = losses[row]);
     }
@@ -96,7 +91,7 @@ fn by_row(batch: &Batch, labels: &[impl Copy + Into<usize>], loss: impl Fn(&[f64
 /// The scores of a row, summed over the views.
 fn sum_views(batch: &Batch, row: usize, scores: &mut [f64]) {
     for (class, score) in scores.iter_mut().enumerate() {
-        *score = (0..VIEWS).map(|view| batch.column(view, class)[row]).sum();
+        *score = (0..batch.views()).map(|view| batch.column(view, class)[row]).sum();
     }
 }
 

@@ -7,28 +7,25 @@
 //! E[p_j]`, which vanishes where the class does. With the ceiling at a high quantile of the class's own terms only that
 //! tail rests on the posterior; it is counted among the errors in full.
 
-use super::Loss;
 use serde::{Deserialize, Serialize};
 
 /// Rows of the class that are below the ceiling.
 const SHARE: f64 = 0.9997;
 
-/// A ceiling for each term of each view.
+/// A ceiling for each term of each view, or group of views.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
     views: Vec<Vec<f64>>,
 }
 
 impl Ceilings {
-    /// Quantiles of the terms under posteriors of the views, `posteriors[v]` with one column a class.
-    pub(crate) fn fit(loss: &dyn Loss, rows: usize, scores: &[&[f64]], posteriors: &[&[f64]]) -> Self {
-        let of_view = |(view, (scores, posterior)): (usize, (&&[f64], &&[f64]))| {
-            let mut terms = vec![0.0; scores.len() * loss.form().terms()];
-            loss.terms(view, rows, scores, &mut terms);
+    /// Quantiles of the terms of views under their posteriors, each with one column a class.
+    pub(crate) fn fit<'a>(rows: usize, views: impl Iterator<Item = (&'a [f64], &'a [f64])>) -> Self {
+        let of_view = |(terms, posterior): (&[f64], &[f64])| {
             let columns = terms.chunks_exact(rows).zip(posterior.chunks_exact(rows).cycle());
             columns.map(|(terms, weights)| quantile(terms, weights)).collect()
         };
-        Self { views: scores.iter().zip(posteriors).enumerate().map(of_view).collect() }
+        Self { views: views.map(of_view).collect() }
     }
 
     /// Whether they are for so many views of so many terms.
@@ -64,17 +61,16 @@ fn quantile(values: &[f64], weights: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::loss::ExponentialLoss;
 
     #[test]
     fn what_is_cut_and_what_is_left_make_the_term() {
         // The second class has all of its weight on the first three of a hundred rows.
         let scores: Vec<f64> = (0..200).map(|at| -f64::from(at % 100) / 50.0).collect();
         let weights: Vec<f64> = (0..200).map(|at| f64::from(u8::from(at < 100 || at < 103))).collect();
-        let ceilings = Ceilings::fit(&ExponentialLoss, 100, &[&scores], &[&weights]);
-        assert!(ceilings.fits(1, 2) && !ceilings.fits(3, 2));
-        assert_eq!(ceilings.views[0], [(98.0f64 / 50.0).exp(), (2.0f64 / 50.0).exp()]);
         let mut terms: Vec<f64> = scores.iter().map(|score| (-score).exp()).collect();
+        let ceilings = Ceilings::fit(100, [(terms.as_slice(), weights.as_slice())].into_iter());
+        assert!(ceilings.fits(1, 2) && !ceilings.fits(3, 2));
+        assert_eq!(ceilings.views[0], [(99.0f64 / 50.0).exp(), (2.0f64 / 50.0).exp()]);
         let (whole, mut tails) = (terms.clone(), Vec::new());
         ceilings.cut(0, 100, &mut terms, &mut tails);
         assert!(terms[100..].iter().all(|term| *term <= ceilings.views[0][1]));

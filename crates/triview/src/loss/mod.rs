@@ -17,15 +17,18 @@ pub use shared::SharedLoss;
 pub use zero_one::ZeroOneLoss;
 
 use crate::error::{Error, Result};
+use crate::views::Batch;
 use faer::Mat;
 
 /// How the terms of the views make a loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// `L(x, y) = A(x) - sum_v f_v(x_v, y)` (assumption 1 of the paper): one term a view and class.
+    /// `L(x, y) = A(x) - sum_v f_v(x_v, y)` (assumption 1 of the paper): one term a view and class. Views that are
+    /// grouped keep their terms.
     Sum,
     /// `L(x, y) = A(x) + sum_i prod_v f_i^v(x_v, y)` with so many products (extension 2): each of them has one factor
-    /// a view and class.
+    /// a view and class. A group of views has the products of its views' factors, row by row, for terms: only the factors
+    /// of different groups are independent given the class.
     Products(usize),
 }
 
@@ -60,7 +63,20 @@ pub trait Loss: Send + Sync {
     /// Writes the terms `f_v(x_v, i)` of a view for each row and class.
     fn terms(&self, view: usize, rows: usize, scores: &[f64], terms: &mut [f64]);
 
-    /// Writes `A(x)` for each row, given the scores of each view.
+    /// The terms of a view that is missing in a row: they add nothing to a sum, and change no product.
+    fn absent(&self) -> f64 {
+        match self.form() {
+            Form::Sum => 0.0,
+            Form::Products(_) => 1.0,
+        }
+    }
+
+    /// What `A` has for each view, which a view that is missing in a row has no part in.
+    fn share(&self) -> f64 {
+        0.0
+    }
+
+    /// Writes `A(x)` for each row, given the scores of each view; those of a missing view are zero.
     fn offset(&self, rows: usize, scores: &[&[f64]], offset: &mut [f64]);
 
     /// For one row, writes the derivatives of one of a view's terms in that view's scores. `term` counts as terms
@@ -163,6 +179,29 @@ pub fn by_name(name: &str) -> Result<SharedLoss> {
         .into_iter()
         .find(|loss| loss.name() == name)
         .ok_or_else(|| Error::UnknownLoss { name: name.into(), known: known() })
+}
+
+/// `A(x)` of each row of a batch, over the views that are there.
+pub fn offsets(loss: &dyn Loss, batch: &Batch) -> Vec<f64> {
+    let views: Vec<&[f64]> = (0..batch.views()).map(|view| batch.view(view)).collect();
+    let mut offset = vec![0.0; batch.rows()];
+    loss.offset(batch.rows(), &views, &mut offset);
+    for (offset, missing) in offset.iter_mut().zip(batch.missing().unwrap_or_default()) {
+        *offset -= loss.share() * f64::from(missing.count_ones());
+    }
+    offset
+}
+
+/// The terms of a view of a batch, as [`Loss::terms`] writes them; nothing where the view is missing.
+pub fn terms_of(loss: &dyn Loss, batch: &Batch, view: usize) -> Vec<f64> {
+    let rows = batch.rows();
+    // A term that a loss forgets to write is seen to be missing.
+    let mut terms = vec![f64::NAN; rows * batch.k() * loss.form().terms()];
+    loss.terms(view, rows, batch.view(view), &mut terms);
+    for row in batch.without(&[view]) {
+        terms.iter_mut().skip(row).step_by(rows).for_each(|term| *term = loss.absent());
+    }
+    terms
 }
 
 /// The class with the largest score; the first of those that tie.

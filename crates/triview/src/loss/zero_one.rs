@@ -19,6 +19,10 @@ impl Loss for ZeroOneLoss {
         }
     }
 
+    fn share(&self) -> f64 {
+        1.0
+    }
+
     fn offset(&self, _rows: usize, scores: &[&[f64]], offset: &mut [f64]) {
         offset.fill(scores.len() as f64);
     }

@@ -30,7 +30,7 @@ mod triples;
 use crate::interval::Interval;
 use crate::linalg::softmax;
 use crate::loss::best;
-use crate::views::{Batch, VIEWS};
+use crate::views::Batch;
 use left_out::LeftOut;
 use tally::{NAMES, Tally};
 pub(crate) use triples::Triples;
@@ -86,7 +86,7 @@ pub struct Metrics {
     pub auc: Metric,
     /// Row `i`, column `j`: of the rows of class `j`, the share that is predicted to be `i`; by triples.
     pub confusion: Vec<Vec<Measured>>,
-    /// How often the class with the largest score of each view alone is wrong.
+    /// How often the class with the largest score of each view alone is wrong, of the rows that have the view.
     pub view_error: Vec<Measured>,
     /// The rows that were looked at.
     pub rows: usize,
@@ -124,7 +124,7 @@ impl Metrics {
             macro_f1: metric(4).share(),
             auc: metric(5).share(),
             confusion: (0..k).map(|i| (0..k).map(|j| cell(i, j)).collect()).collect(),
-            view_error: (0..VIEWS).map(|v| wrong.measured(v, reach).share()).collect(),
+            view_error: (0..wrong.whole.len()).map(|v| wrong.measured(v, reach).share()).collect(),
             rows: triples.rows(),
             mass: triples.mass(),
         }
@@ -171,10 +171,10 @@ impl Metric {
 /// The mean of any loss of a row's scores, view by view, and a class.
 pub(crate) fn mean_of(
     triples: &Triples<'_>,
-    loss: impl Fn([&[f64]; VIEWS], usize) -> f64 + Sync,
+    loss: impl Fn(&[&[f64]], usize) -> f64 + Sync,
     reach: f64,
 ) -> Metric {
-    let add = |views: [&[f64]; VIEWS], weights: &[f64], out: &mut Vec<(usize, f64)>| {
+    let add = |views: &[&[f64]], weights: &[f64], out: &mut Vec<(usize, f64)>| {
         out.clear();
         out.push((0, weights.iter().enumerate().map(|(class, weight)| weight * loss(views, class)).sum()));
     };
@@ -184,9 +184,12 @@ pub(crate) fn mean_of(
 }
 
 /// The scores summed over the views.
-fn total(views: [&[f64]; VIEWS]) -> Vec<f64> {
-    let [first, second, third] = views;
-    first.iter().zip(second).zip(third).map(|((a, b), c)| a + b + c).collect()
+fn total(views: &[&[f64]]) -> Vec<f64> {
+    let mut total = views[0].to_vec();
+    for view in &views[1..] {
+        total.iter_mut().zip(*view).for_each(|(total, score)| *total += score);
+    }
+    total
 }
 
 /// The metrics of rows whose classes are known, in the order of [`Metrics::all`].
@@ -197,7 +200,7 @@ pub fn labelled(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> [f64; 6] {
     assert_eq!(batch.rows(), labels.len(), "one label a row");
     let (rows, k) = (batch.rows(), batch.k());
     let scores: Vec<f64> =
-        (0..rows * k).map(|at| (0..VIEWS).map(|v| batch.column(v, at % k)[at / k]).sum()).collect();
+        (0..rows * k).map(|at| (0..batch.views()).map(|v| batch.column(v, at % k)[at / k]).sum()).collect();
     let tally = Tally::new(k, &scores);
     let (mut sums, mut added) = (vec![0.0; tally.len()], Vec::new());
     for (scores, &label) in scores.chunks_exact(k).zip(labels) {

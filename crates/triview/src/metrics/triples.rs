@@ -2,13 +2,13 @@
 
 use super::left_out::LeftOut;
 use super::temperature::sharpen;
-use crate::features::{Evaluated, FeatureMap};
+use crate::features::Evaluated;
 use crate::interval::Deviations;
-use crate::moments::{block_of, others};
+use crate::moments::{Header, block_of, others};
 use crate::sample::Sample;
 use crate::solution::Labels;
-use crate::surrogate::Surrogates;
-use crate::views::VIEWS;
+use crate::surrogate::Kind;
+use crate::views::{Batch, VIEWS};
 use rand::RngExt;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -17,109 +17,137 @@ use rayon::prelude::*;
 
 /// Triples that are drawn in all.
 const DRAWS: usize = 1 << 16;
-/// Groups of rows that the standard errors rest on: sums over triples are made once more without each of them.
-const GROUPS: usize = 16;
+/// Parts of the rows that the standard errors rest on: sums over triples are made once more without each of them.
+const PARTS: usize = 16;
 /// Triples, or rows, that one thread works on at a time.
 const CHUNK: usize = 4096;
 
-/// One view of the sampled rows, row by row.
-struct View {
-    scores: Vec<f64>,
-    features: Vec<f64>,
-    /// `q_v(y | x_v)`, sharpened.
+/// One group of views of the sampled rows, row by row.
+struct Group {
+    /// `q(y | x)` of the group alone, sharpened.
     posterior: Vec<f64>,
-    /// `W_-v`: what the other views say of the row.
+    /// What the labels are made of.
+    features: Vec<f64>,
+    /// `W`: what the other groups say of the row.
     labels: Vec<f64>,
 }
 
-/// A class and one row a view.
+/// A class and one row a group.
 #[derive(Clone, Copy)]
 struct Draw {
     class: usize,
     rows: [usize; VIEWS],
 }
 
-/// What the labels are made of, for all rows and with each group left out.
-struct Maps {
-    /// `S_v`, one row a class.
-    surrogates: Vec<[Vec<f64>; VIEWS]>,
-    /// The weights of the two views other than each.
-    shares: [[f64; 2]; VIEWS],
-    prior: Vec<Vec<f64>>,
-}
-
 /// Sampled rows, triples of them, and the weight of each triple in all ways of leaving rows out.
 pub(crate) struct Triples<'a> {
-    features: &'a FeatureMap,
+    header: &'a Header,
     k: usize,
     rows: usize,
-    views: [View; VIEWS],
-    /// The group of each row.
-    group_of: Vec<usize>,
-    groups: usize,
-    maps: Maps,
+    /// The scores of each view, row by row.
+    scores: Vec<Vec<f64>>,
+    sample: &'a Batch,
+    groups: [Group; VIEWS],
+    /// Which rows are left out together.
+    part_of: Vec<usize>,
+    parts: usize,
+    /// The labels' maps and the prior, of all rows and with each part left out.
+    maps: Vec<[Vec<f64>; VIEWS]>,
+    prior: Vec<Vec<f64>>,
     draws: Vec<Draw>,
-    /// For each triple its weight, and that without each group.
+    /// For each triple its weight, and that without each part.
     weights: Vec<f64>,
 }
 
 impl<'a> Triples<'a> {
     /// Draws triples of the sample's rows.
     pub(crate) fn draw(
-        features: &'a FeatureMap,
+        header: &'a Header,
         prior: &[f64],
         labels: &Labels,
-        sample: &Sample,
+        sample: &'a Sample,
         seed: u64,
     ) -> Self {
         let (batch, k) = (sample.rows(), prior.len());
-        let rows = batch.rows();
-        let groups = labels.moved.count().clamp(2, GROUPS);
-        let blocks = labels.moved.count();
-        let group_of: Vec<usize> =
-            (0..rows).map(|row| block_of(batch, 0, row, blocks as u64) as usize % groups).collect();
-        let maps = Maps::new(&labels.surrogates, &labels.moved, prior, &labels.moved_prior, groups);
-        let mut views: [View; VIEWS] = std::array::from_fn(|v| {
-            let mut evaluated = Evaluated::default();
-            features.evaluate(v, rows, batch.view(v), &mut evaluated);
-            View {
-                scores: by_row(rows, batch.view(v)),
-                features: by_row(rows, &evaluated.features),
-                posterior: by_row(rows, &evaluated.posterior),
-                labels: Vec::new(),
+        let (rows, blocks) = (batch.rows(), labels.moved.count());
+        let parts = blocks.clamp(2, PARTS);
+        let grouped = batch.grouped(&header.grouping.groups);
+        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| header.evaluate(&grouped, g));
+        let posteriors = evaluated.each_ref().map(|group| group.posterior.as_slice());
+        let features = |g: usize| {
+            let [a, b] = others(g);
+            let mut columns = Vec::new();
+            match labels.kind {
+                Kind::Linear => {
+                    columns.extend_from_slice(&evaluated[a].features);
+                    columns.extend_from_slice(&evaluated[b].features);
+                }
+                Kind::Pair => header.features.combine(rows, &[posteriors[a], posteriors[b]], &mut columns),
             }
+            by_row(rows, &columns)
+        };
+        let mut groups: [Group; VIEWS] = std::array::from_fn(|g| Group {
+            posterior: by_row(rows, posteriors[g]),
+            features: features(g),
+            labels: Vec::new(),
         });
-        sharpen(views.each_mut().map(|view| &mut view.posterior), prior);
-        let labelled = [0, 1, 2].map(|v| -> Vec<f64> {
-            (0..rows * k).into_par_iter().map(|at| maps.label(&views, v, at / k, at % k, 0)).collect()
+        sharpen(groups.each_mut().map(|group| &mut group.posterior), prior);
+        let mut triples = Self {
+            header,
+            k,
+            rows,
+            scores: (0..batch.views()).map(|view| by_row(rows, batch.view(view))).collect(),
+            sample: batch,
+            part_of: (0..rows).map(|row| block_of(batch, 0, row, blocks) % parts).collect(),
+            parts,
+            maps: ways(&labels.maps, &labels.moved, parts)
+                .iter()
+                .map(|cells| split(cells, k, groups.each_ref().map(|group| group.features.len() / rows)))
+                .collect(),
+            groups,
+            prior: ways(prior, &labels.moved_prior, parts),
+            draws: Vec::new(),
+            weights: Vec::new(),
+        };
+        let labelled = [0, 1, 2].map(|g| -> Vec<f64> {
+            (0..rows * k).into_par_iter().map(|at| triples.label(g, at / k, at % k, 0)).collect()
         });
-        for (view, labels) in views.iter_mut().zip(labelled) {
-            view.labels = labels;
-        }
-        let mut triples =
-            Self { features, k, rows, views, group_of, groups, maps, draws: Vec::new(), weights: Vec::new() };
+        triples.groups.iter_mut().zip(labelled).for_each(|(group, labels)| group.labels = labels);
         triples.fill(seed);
         triples
+    }
+
+    /// `W_-g,j` of a row.
+    fn label(&self, g: usize, row: usize, class: usize, way: usize) -> f64 {
+        let (map, features) = (&self.maps[way][g], &self.groups[g].features);
+        let width = map.len() / self.k;
+        let (map, features) = (&map[class * width..(class + 1) * width], &features[row * width..]);
+        map.iter().zip(features).map(|(weight, feature)| weight * feature).sum()
+    }
+
+    /// The rows that are not left out.
+    fn kept(&self, way: usize) -> impl Iterator<Item = usize> {
+        (0..self.rows).filter(move |&row| way == 0 || self.part_of[row] != way - 1)
     }
 
     /// Draws the triples of every class in proportion to its prior, and weighs them.
     fn fill(&mut self, seed: u64) {
         let mut rng = Pcg64::seed_from_u64(seed);
         for class in 0..self.k {
-            let count = ((self.maps.prior[0][class] * DRAWS as f64).round() as usize).max(1);
+            let count = ((self.prior[0][class] * DRAWS as f64).round() as usize).max(1);
             let mut rows = [0, 1, 2].map(|v| self.systematic(v, class, count, &mut rng));
             rows[1..].iter_mut().for_each(|rows| rows.shuffle(&mut rng));
             let [first, second, third] = rows;
             let of_class = first.into_iter().zip(second).zip(third);
             self.draws.extend(of_class.map(|((a, b), c)| Draw { class, rows: [a, b, c] }));
-            let absolute = self.views.each_ref().map(|view| {
-                view.labels[class..].iter().step_by(self.k).map(|label| label.abs()).sum::<f64>()
+            let absolute = self.groups.each_ref().map(|group| {
+                group.labels[class..].iter().step_by(self.k).map(|label| label.abs()).sum::<f64>()
             });
             // For each way of leaving rows out what the weights of all its triples share.
-            let scale: Vec<f64> = (0..=self.groups)
+            let scale: Vec<f64> = (0..=self.parts)
                 .map(|way| {
                     let ratio = |v: usize| absolute[v] / self.total(v, class, way);
-                    self.maps.prior[way][class] / count as f64 * (0..VIEWS).map(ratio).product::<f64>()
+                    self.prior[way][class] / count as f64 * (0..VIEWS).map(ratio).product::<f64>()
                 })
                 .collect();
             let new = &self.draws[self.draws.len() - count..];
@@ -130,7 +158,7 @@ impl<'a> Triples<'a> {
 
     /// So many rows of a view with chances in proportion to the absolute labels of a class, evenly spread over them.
     fn systematic(&self, v: usize, class: usize, count: usize, rng: &mut Pcg64) -> Vec<usize> {
-        let labels = || self.views[v].labels[class..].iter().step_by(self.k).map(|label| label.abs());
+        let labels = || self.groups[v].labels[class..].iter().step_by(self.k).map(|label| label.abs());
         let step = labels().sum::<f64>() / count as f64;
         let mut next = step * rng.random::<f64>();
         let mut rows = Vec::with_capacity(count);
@@ -148,13 +176,12 @@ impl<'a> Triples<'a> {
     }
 
     /// The sum of a class's labels over the rows that are not left out, away from zero.
-    fn total(&self, v: usize, class: usize, way: usize) -> f64 {
-        let kept = (0..self.rows).filter(|&row| way == 0 || self.group_of[row] != way - 1);
+    fn total(&self, g: usize, class: usize, way: usize) -> f64 {
         let label = |row: usize| match way {
-            0 => self.views[v].labels[row * self.k + class],
-            _ => self.maps.label(&self.views, v, row, class, way),
+            0 => self.groups[g].labels[row * self.k + class],
+            _ => self.label(g, row, class, way),
         };
-        kept.map(label).sum::<f64>().max(f64::EPSILON * self.rows as f64)
+        self.kept(way).map(label).sum::<f64>().max(f64::EPSILON * self.rows as f64)
     }
 
     /// The weights of a triple in all ways of leaving rows out.
@@ -162,21 +189,21 @@ impl<'a> Triples<'a> {
         let Draw { class, rows } = *draw;
         let weight = |way: usize| {
             let ratio = |v: usize| {
-                let drawn = self.views[v].labels[rows[v] * self.k + class];
+                let drawn = self.groups[v].labels[rows[v] * self.k + class];
                 match way {
                     0 => drawn.signum(),
-                    _ if self.group_of[rows[v]] == way - 1 => 0.0,
-                    _ => self.maps.label(&self.views, v, rows[v], class, way) / drawn.abs(),
+                    _ if self.part_of[rows[v]] == way - 1 => 0.0,
+                    _ => self.label(v, rows[v], class, way) / drawn.abs(),
                 }
             };
             scale[way] * (0..VIEWS).map(ratio).product::<f64>()
         };
-        (0..=self.groups).map(weight).collect()
+        (0..=self.parts).map(weight).collect()
     }
 
-    /// Groups of rows that are left out in turn.
-    pub(crate) fn groups(&self) -> usize {
-        self.groups
+    /// Parts of the rows that are left out in turn.
+    pub(crate) fn parts(&self) -> usize {
+        self.parts
     }
 
     /// Sampled rows.
@@ -191,43 +218,45 @@ impl<'a> Triples<'a> {
 
     /// The sum of the triples' absolute weights.
     pub(super) fn mass(&self) -> f64 {
-        self.weights.iter().step_by(self.groups + 1).map(|weight| weight.abs()).sum()
+        self.weights.iter().step_by(self.parts + 1).map(|weight| weight.abs()).sum()
     }
 
     /// The summed scores of all rows.
     pub(super) fn row_scores(&self) -> Vec<f64> {
-        (0..self.rows * self.k).map(|at| self.views.iter().map(|view| view.scores[at]).sum()).collect()
+        (0..self.rows * self.k).map(|at| self.scores.iter().map(|view| view[at]).sum()).collect()
     }
 
-    /// The scores of each view in these rows.
-    fn scores(&self, rows: [usize; VIEWS]) -> [&[f64]; VIEWS] {
-        std::array::from_fn(|v| &self.views[v].scores[rows[v] * self.k..(rows[v] + 1) * self.k])
+    /// The scores of each view, those of a group from one row.
+    fn scores(&self, rows: [usize; VIEWS]) -> Vec<&[f64]> {
+        let groups = &self.header.grouping.groups;
+        let from = |view: usize| rows[groups.of(view)] * self.k;
+        (0..self.scores.len()).map(|view| &self.scores[view][from(view)..from(view) + self.k]).collect()
     }
 
     /// The fitted posterior of what the views say in these rows.
     fn posterior(&self, rows: [usize; VIEWS], out: &mut Vec<f64>) {
-        let of = |v: usize| &self.views[v].posterior[rows[v] * self.k..(rows[v] + 1) * self.k];
-        self.features.combine(1, &[of(0), of(1), of(2)], out);
+        let of = |v: usize| &self.groups[v].posterior[rows[v] * self.k..(rows[v] + 1) * self.k];
+        self.header.features.combine(1, &[of(0), of(1), of(2)], out);
     }
 
-    /// Sums over rows with weights of their classes, each group's apart.
+    /// Sums over rows with weights of their classes, each part's apart.
     fn over_rows(&self, length: usize, add: impl Fn(usize, &mut Vec<(usize, f64)>) + Sync) -> LeftOut {
         let rows: Vec<usize> = (0..self.rows).collect();
         let parts: Vec<Vec<Vec<f64>>> = rows
             .par_chunks(CHUNK)
             .map(|rows| {
-                let mut sums = vec![vec![0.0; length]; self.groups];
+                let mut sums = vec![vec![0.0; length]; self.parts];
                 let mut added = Vec::new();
                 for &row in rows {
                     add(row, &mut added);
-                    let sums = &mut sums[self.group_of[row]];
+                    let sums = &mut sums[self.part_of[row]];
                     added.iter().for_each(|(at, value)| sums[*at] += value);
                 }
                 sums
             })
             .collect();
-        let mut counts = vec![0.0; self.groups];
-        self.group_of.iter().for_each(|&group| counts[group] += 1.0);
+        let mut counts = vec![0.0; self.parts];
+        self.part_of.iter().for_each(|&part| counts[part] += 1.0);
         LeftOut::of_groups(&parts, &counts, length)
     }
 
@@ -236,14 +265,14 @@ impl<'a> Triples<'a> {
     pub(super) fn means(
         &self,
         length: usize,
-        add: impl Fn([&[f64]; VIEWS], &[f64], &mut Vec<(usize, f64)>) + Sync,
+        add: impl Fn(&[&[f64]], &[f64], &mut Vec<(usize, f64)>) + Sync,
     ) -> [LeftOut; 2] {
         let posterior = self.over_rows(length, |row, out| {
             let mut weights = Vec::new();
             self.posterior([row; VIEWS], &mut weights);
-            add(self.scores([row; VIEWS]), &weights, out);
+            add(&self.scores([row; VIEWS]), &weights, out);
         });
-        let ways = self.groups + 1;
+        let ways = self.parts + 1;
         let parts: Vec<Vec<Vec<f64>>> = self
             .draws
             .par_chunks(CHUNK)
@@ -256,7 +285,7 @@ impl<'a> Triples<'a> {
                     self.posterior(draw.rows, &mut classes);
                     classes.iter_mut().for_each(|p| *p = -*p);
                     classes[draw.class] += 1.0;
-                    add(self.scores(draw.rows), &classes, &mut added);
+                    add(&self.scores(draw.rows), &classes, &mut added);
                     for (sums, weight) in sums.iter_mut().zip(weights) {
                         added.iter().for_each(|(at, value)| sums[*at] += weight * value);
                     }
@@ -272,68 +301,45 @@ impl<'a> Triples<'a> {
     pub(super) fn plain_mean(
         &self,
         length: usize,
-        add: impl Fn([&[f64]; VIEWS], &mut Vec<(usize, f64)>) + Sync,
+        add: impl Fn(&[&[f64]], &mut Vec<(usize, f64)>) + Sync,
     ) -> Vec<f64> {
-        self.over_rows(length, |row, out| add(self.scores([row; VIEWS]), out)).whole
+        self.over_rows(length, |row, out| add(&self.scores([row; VIEWS]), out)).whole
     }
 
-    /// For each view the mean over rows of the label of one class of each row, a function of the view's own scores.
+    /// For each view the mean, over the rows that have it, of the label of one class of each row, a function of the
+    /// view's own scores.
     pub(super) fn mean_labels(&self, class_of: impl Fn(&[f64]) -> usize + Sync) -> LeftOut {
-        let mean = |v: usize, way: usize| {
-            let kept = || (0..self.rows).filter(|&row| way == 0 || self.group_of[row] != way - 1);
+        let groups = &self.header.grouping.groups;
+        let mean = |view: usize, way: usize| {
+            let kept = || self.kept(way).filter(|&row| !self.sample.is_missing(view, row));
             let label = |row: usize| {
-                let class = class_of(&self.views[v].scores[row * self.k..(row + 1) * self.k]);
-                self.maps.label(&self.views, v, row, class, way)
+                let class = class_of(&self.scores[view][row * self.k..(row + 1) * self.k]);
+                self.label(groups.of(view), row, class, way)
             };
-            kept().map(label).sum::<f64>() / kept().count() as f64
+            kept().map(label).sum::<f64>() / kept().count().max(1) as f64
         };
-        let mut ways: Vec<Vec<f64>> =
-            (0..=self.groups).into_par_iter().map(|way| (0..VIEWS).map(|v| mean(v, way)).collect()).collect();
-        let without = ways.split_off(1);
-        LeftOut { whole: ways.remove(0), without }
+        let mut means: Vec<Vec<f64>> = (0..=self.parts)
+            .into_par_iter()
+            .map(|way| (0..self.scores.len()).map(|view| mean(view, way)).collect())
+            .collect();
+        let without = means.split_off(1);
+        LeftOut { whole: means.remove(0), without }
     }
 }
 
-impl Maps {
-    /// With each group of blocks left out the maps move by what its blocks add to their error.
-    fn new(
-        surrogates: &Surrogates,
-        moved: &Deviations,
-        prior: &[f64],
-        moved_prior: &Deviations,
-        groups: usize,
-    ) -> Self {
-        let cells: Vec<f64> = surrogates.cells().collect();
-        let ways = |whole: &[f64], moved: &Deviations| -> Vec<Vec<f64>> {
-            let without = (0..groups).map(|group| moved.without(whole, group, groups));
-            [whole.to_vec()].into_iter().chain(without).collect()
-        };
-        let split = |cells: &Vec<f64>| {
-            let mut from = 0;
-            surrogates.maps.each_ref().map(|map| {
-                let length = map.nrows() * map.ncols();
-                from += length;
-                cells[from - length..from].to_vec()
-            })
-        };
-        Self {
-            surrogates: ways(&cells, moved).iter().map(split).collect(),
-            shares: [0, 1, 2].map(|v| surrogates.weights(v)),
-            prior: ways(prior, moved_prior),
-        }
-    }
+/// Numbers from all rows, and without each part of the blocks by what its blocks add to their error.
+fn ways(whole: &[f64], moved: &Deviations, parts: usize) -> Vec<Vec<f64>> {
+    let without = (0..parts).map(|part| moved.without(whole, part, parts));
+    [whole.to_vec()].into_iter().chain(without).collect()
+}
 
-    /// `W_-v,j` of a row.
-    fn label(&self, views: &[View; VIEWS], v: usize, row: usize, class: usize, way: usize) -> f64 {
-        let part = |(a, share): (usize, f64)| {
-            let map = &self.surrogates[way][a];
-            let q = map.len() / self.prior[0].len();
-            let (weights, features) =
-                (&map[class * q..(class + 1) * q], &views[a].features[row * q..(row + 1) * q]);
-            share * weights.iter().zip(features).map(|(w, u)| w * u).sum::<f64>()
-        };
-        others(v).into_iter().zip(self.shares[v]).map(part).sum()
-    }
+/// The cells of each group's map, which has `k` rows of its own width.
+fn split(cells: &[f64], k: usize, widths: [usize; VIEWS]) -> [Vec<f64>; VIEWS] {
+    let mut from = 0;
+    widths.map(|width| {
+        from += k * width;
+        cells[from - k * width..from].to_vec()
+    })
 }
 
 /// Columns of `rows` numbers, row by row.

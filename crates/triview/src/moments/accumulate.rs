@@ -2,7 +2,7 @@
 
 use super::kernel;
 use super::layout::{Family, Layout, others};
-use super::state::{Header, Moments};
+use super::state::{Header, Holder, Moments};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
 use crate::loss::Loss;
@@ -23,17 +23,33 @@ pub(crate) fn block_count(k: usize) -> usize {
 }
 
 /// Which of so many blocks a row of a batch goes to, so many rows having come before the batch.
-pub(crate) fn block_of(batch: &Batch, before: u64, row: usize, blocks: u64) -> u64 {
-    match batch.clusters() {
-        Some(clusters) => hash(clusters[row]) % blocks,
-        None => (before + row as u64) / RUN % blocks,
+pub(crate) fn block_of(batch: &Batch, before: u64, row: usize, count: usize) -> usize {
+    let block = match batch.clusters() {
+        Some(clusters) => hash(clusters[row]) % count as u64,
+        None => (before + row as u64) / RUN % count as u64,
+    };
+    block as usize
+}
+
+/// The rows of a batch that go to each of `count` blocks: by cluster, or by position, the first row's being `position`.
+pub(crate) fn deal(batch: &Batch, position: u64, count: usize) -> Vec<Vec<usize>> {
+    let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); count];
+    for row in 0..batch.rows() {
+        rows_of[block_of(batch, position, row, count)].push(row);
     }
+    rows_of
+}
+
+/// What is summed: everything about a state but its sums.
+struct Plan {
+    header: Header,
+    holders: Vec<Holder>,
+    layout: Layout,
 }
 
 /// Sums moments over batches.
 pub struct Accumulator {
-    header: Header,
-    layout: Layout,
+    plan: Plan,
     blocks: Vec<Vec<f64>>,
     position: u64,
 }
@@ -50,7 +66,8 @@ impl Accumulator {
         }
         let layout = header.layout()?;
         let blocks = vec![vec![0.0; layout.len]; block_count(k)];
-        Ok(Self { layout, blocks, position: 0, header })
+        let holders = header.holders();
+        Ok(Self { plan: Plan { header, holders, layout }, blocks, position: 0 })
     }
 
     /// Adds the rows of a batch. Which block a row goes to depends on its position (or its group) alone, and
@@ -60,27 +77,24 @@ impl Accumulator {
     /// [`Error::LossNotFinite`]; the sums are then of no use.
     ///
     /// # Panics
-    /// When the batch has another number of classes than the header: a mistake of the caller's.
+    /// When the batch has another number of views or classes than the header: a mistake of the caller's.
     pub fn update(&mut self, batch: &Batch) -> Result<()> {
         if batch.rows() == 0 {
             return Ok(());
         }
-        assert_eq!(batch.k(), self.header.schema.k(), "classes of the batch");
-        let count = self.blocks.len() as u64;
-        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
-        for row in 0..batch.rows() {
-            rows_of[block_of(batch, self.position, row, count) as usize].push(row);
-        }
+        assert_eq!(batch.k(), self.plan.header.schema.k(), "classes of the batch");
+        assert_eq!(batch.views(), self.plan.header.schema.views().len(), "views of the batch");
+        let rows_of = deal(batch, self.position, self.blocks.len());
         let before = self.position;
         self.position += batch.rows() as u64;
-        let (header, layout) = (&self.header, &self.layout);
+        let plan = &self.plan;
         self.blocks
             .par_iter_mut()
             .zip(rows_of)
             .try_for_each_init(Workspace::default, |work, (block, rows)| {
-                rows.chunks(CHUNK).try_for_each(|rows| work.add(header, layout, batch, rows, block))
+                rows.chunks(CHUNK).try_for_each(|rows| work.add(plan, batch, rows, block))
             })
-            .map_err(|broken| broken.error(&self.header, before))
+            .map_err(|broken| broken.error(&self.plan.header, before))
     }
 
     /// The finished state.
@@ -91,7 +105,7 @@ impl Accumulator {
         if self.blocks.iter().flatten().any(|sum| !sum.is_finite()) {
             return Err(Error::Overflow);
         }
-        Moments::new(self.header, self.blocks)
+        Moments::new(self.plan.header, self.blocks)
     }
 }
 
@@ -102,10 +116,17 @@ const CHUNK: usize = 248;
 /// Scratch space of one thread.
 #[derive(Default)]
 struct Workspace {
-    scores: [Vec<f64>; VIEWS],
-    terms: [Vec<f64>; VIEWS],
-    tails: [Vec<f64>; VIEWS],
-    views: [Evaluated; VIEWS],
+    /// The scores of each view.
+    scores: Vec<Vec<f64>>,
+    /// The sums of the scores of each group of several views.
+    sums: [Vec<f64>; VIEWS],
+    /// The rows in which each view, and each group, is missing.
+    missing: Vec<Vec<usize>>,
+    missing_groups: [Vec<usize>; VIEWS],
+    terms: Vec<Vec<f64>>,
+    factor: Vec<f64>,
+    tails: Vec<f64>,
+    groups: [Evaluated; VIEWS],
     bins: [Vec<f64>; VIEWS],
     posterior: Vec<f64>,
     offset: Vec<f64>,
@@ -116,54 +137,60 @@ impl Workspace {
     /// Adds some rows of a batch to a block.
     fn add(
         &mut self,
-        header: &Header,
-        layout: &Layout,
+        plan: &Plan,
         batch: &Batch,
         rows: &[usize],
         block: &mut [f64],
     ) -> Result<(), BrokenTerm> {
+        let Plan { header, layout, .. } = plan;
         let (n, k, loss) = (rows.len(), batch.k(), &*header.loss);
         let q = header.features.dimension(k);
-        for v in 0..VIEWS {
-            self.scores[v].clear();
+        self.scores.resize_with(batch.views(), Vec::new);
+        for (view, scores) in self.scores.iter_mut().enumerate() {
+            scores.clear();
             for class in 0..k {
-                let column = batch.column(v, class);
-                self.scores[v].extend(rows.iter().map(|&row| column[row]));
+                let column = batch.column(view, class);
+                scores.extend(rows.iter().map(|&row| column[row]));
             }
-            // A term that a loss forgets to write is seen to be missing.
-            self.terms[v].clear();
-            self.terms[v].resize(n * k * loss.form().terms(), f64::NAN);
-            loss.terms(v, n, &self.scores[v], &mut self.terms[v]);
-            if let Some(at) = self.terms[v].iter().position(|term| !term.is_finite()) {
-                let value = self.terms[v][at];
-                return Err(BrokenTerm { row: rows[at % n], view: v, class: at / n % k, value });
-            }
-            header.features.evaluate(v, n, &self.scores[v], &mut self.views[v]);
-            header.bins[v].evaluate(n, &self.scores[v], &mut self.bins[v]);
         }
-        let posteriors: [&[f64]; VIEWS] = self.views.each_ref().map(|view| view.posterior.as_slice());
+        self.find_missing(plan, batch, rows);
+        self.multiply_terms(plan, rows)?;
+        for (g, members) in header.grouping.groups.iter().enumerate() {
+            let missing = &self.missing_groups[g];
+            let absent = &header.absent[g];
+            let scores = sum(&self.scores, members, n, (missing, absent), &mut self.sums[g]);
+            header.features.evaluate(g, n, scores, missing, &mut self.groups[g]);
+            header.bins[g].evaluate(n, scores, missing, &mut self.bins[g]);
+        }
         self.offset.resize(n, 0.0);
-        loss.offset(n, &self.scores.each_ref().map(Vec::as_slice), &mut self.offset);
+        let scores: Vec<&[f64]> = self.scores.iter().map(Vec::as_slice).collect();
+        loss.offset(n, &scores, &mut self.offset);
+        for &row in self.missing.iter().flatten() {
+            self.offset[row] -= loss.share();
+        }
 
+        let posteriors: [&[f64]; VIEWS] = self.groups.each_ref().map(|group| group.posterior.as_slice());
         header.features.combine(n, &posteriors, &mut self.posterior);
         self.losses.resize(n, 0.0);
-        let terms = self.terms.each_ref().map(Vec::as_slice);
+        let terms: Vec<&[f64]> = self.terms.iter().map(Vec::as_slice).collect();
         let sums = layout.loss.of_mut(block);
-        add_losses(loss, n, &self.offset, terms, &self.posterior, &mut self.losses, sums);
+        add_losses(loss, n, &self.offset, &terms, &self.posterior, &mut self.losses, sums);
         if let Some(ceilings) = &header.ceilings {
-            for v in 0..VIEWS {
-                ceilings.cut(v, n, &mut self.terms[v], &mut self.tails[v]);
-                let (tails, part) = (&self.tails[v], &layout.tails[v]);
-                kernel::cross(tails, &self.posterior, n, tails.len() / n, k, part.of_mut(block));
+            for (t, (terms, part)) in self.terms.iter_mut().zip(&layout.tails).enumerate() {
+                ceilings.cut(t, n, terms, &mut self.tails);
+                kernel::cross(&self.tails, &self.posterior, n, self.tails.len() / n, k, part.of_mut(block));
             }
         }
 
         layout.rows.of_mut(block)[0] += n as f64;
-        let features = self.views.each_ref().map(|view| view.features.as_slice());
+        for (count, missing) in layout.missing.of_mut(block).iter_mut().zip(&self.missing) {
+            *count += missing.len() as f64;
+        }
+        let features = self.groups.each_ref().map(|group| group.features.as_slice());
         let bins = self.bins.each_ref().map(Vec::as_slice);
-        let terms = self.terms.each_ref().map(Vec::as_slice);
-        add_family(&layout.features, n, features, terms, block);
-        add_family(&layout.bins, n, bins, terms, block);
+        let terms: Vec<&[f64]> = self.terms.iter().map(Vec::as_slice).collect();
+        add_family(layout, &layout.features, n, features, &terms, block);
+        add_family(layout, &layout.bins, n, bins, &terms, block);
         for v in 0..VIEWS {
             for (part, a) in layout.bins_features[v].iter().zip(others(v)) {
                 kernel::cross(bins[v], features[a], n, bins[v].len() / n, q, part.of_mut(block));
@@ -177,8 +204,60 @@ impl Workspace {
             let [a, b] = others(v);
             header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
             kernel::cross(&self.posterior, features[v], n, k, q, layout.pair_features[v].of_mut(block));
-            let (count, part) = (terms[v].len() / n, &layout.pair_terms[v]);
-            kernel::cross(&self.posterior, terms[v], n, k, count, part.of_mut(block));
+            for t in (0..terms.len()).filter(|&t| layout.holders[t] == v) {
+                let (count, part) = (terms[t].len() / n, &layout.pair_terms[t]);
+                kernel::cross(&self.posterior, terms[t], n, k, count, part.of_mut(block));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds the rows at hand in which views, and groups, are missing.
+    fn find_missing(&mut self, plan: &Plan, batch: &Batch, rows: &[usize]) {
+        self.missing.resize_with(batch.views(), Vec::new);
+        self.missing.iter_mut().chain(&mut self.missing_groups).for_each(Vec::clear);
+        let Some(missing) = batch.missing() else { return };
+        for (at, &row) in rows.iter().enumerate().filter(|(_, row)| missing[**row] != 0) {
+            let views = missing[row];
+            let groups = plan.header.grouping.groups.missing(views);
+            let set = |bits: u64, all: &mut [Vec<usize>]| {
+                all.iter_mut()
+                    .enumerate()
+                    .filter(|(bit, _)| bits >> bit & 1 == 1)
+                    .for_each(|(_, of)| of.push(at));
+            };
+            set(views, &mut self.missing);
+            set(groups, &mut self.missing_groups);
+        }
+    }
+
+    /// The terms of the rows at hand: a view's own, or the product over a group.
+    fn multiply_terms(&mut self, plan: &Plan, rows: &[usize]) -> Result<(), BrokenTerm> {
+        let (n, loss) = (rows.len(), &*plan.header.loss);
+        let k = plan.header.schema.k();
+        let finite = |view: usize, terms: &[f64]| match terms.iter().position(|term| !term.is_finite()) {
+            Some(at) => Err(BrokenTerm { row: rows[at % n], view, class: at / n % k, value: terms[at] }),
+            None => Ok(()),
+        };
+        let (scores, missing) = (&self.scores, &self.missing);
+        let of_view = |view: usize, terms: &mut Vec<f64>| {
+            // A term that a loss forgets to write is seen to be missing.
+            terms.clear();
+            terms.resize(n * k * loss.form().terms(), f64::NAN);
+            loss.terms(view, n, &scores[view], terms);
+            for &row in &missing[view] {
+                terms.iter_mut().skip(row).step_by(n).for_each(|term| *term = loss.absent());
+            }
+            finite(view, terms)
+        };
+        self.terms.resize_with(plan.holders.len(), Vec::new);
+        for (terms, Holder { views, .. }) in self.terms.iter_mut().zip(&plan.holders) {
+            of_view(views[0], terms)?;
+            for &view in &views[1..] {
+                of_view(view, &mut self.factor)?;
+                terms.iter_mut().zip(&self.factor).for_each(|(product, factor)| *product *= factor);
+                finite(view, terms)?;
+            }
         }
         Ok(())
     }
@@ -206,20 +285,45 @@ impl BrokenTerm {
     }
 }
 
+/// The sum of the scores of some views, and in some rows what stands for it there; in `work` where it is not the scores of one
+/// view.
+fn sum<'a>(
+    scores: &'a [Vec<f64>],
+    views: &[usize],
+    n: usize,
+    (missing, absent): (&[usize], &[f64]),
+    work: &'a mut Vec<f64>,
+) -> &'a [f64] {
+    if let ([view], true) = (views, missing.is_empty()) {
+        return &scores[*view];
+    }
+    work.clone_from(&scores[views[0]]);
+    for &view in &views[1..] {
+        work.iter_mut().zip(&scores[view]).for_each(|(sum, score)| *sum += score);
+    }
+    for (column, absent) in work.chunks_exact_mut(n).zip(absent) {
+        missing.iter().for_each(|&row| column[row] = *absent);
+    }
+    work
+}
+
 /// Adds the moments of one kind of features: `n` rows of each, and of the loss terms.
 fn add_family(
+    layout: &Layout,
     family: &Family,
     n: usize,
     features: [&[f64]; VIEWS],
-    terms: [&[f64]; VIEWS],
+    terms: &[&[f64]],
     block: &mut [f64],
 ) {
     let q = features.map(|features| features.len() / n);
     kernel::tensor(features[0], features[1], features[2], n, q, family.tensor.of_mut(block));
     for v in 0..VIEWS {
         kernel::gram(features[v], n, q[v], family.gram[v].of_mut(block));
-        for (part, a) in family.cross[v].iter().zip(others(v)) {
-            kernel::cross(terms[v], features[a], n, terms[v].len() / n, q[a], part.of_mut(block));
+    }
+    for ((terms, parts), &own) in terms.iter().zip(&family.cross).zip(&layout.holders) {
+        for (part, a) in parts.iter().zip(others(own)) {
+            kernel::cross(terms, features[a], n, terms.len() / n, q[a], part.of_mut(block));
         }
     }
 }
@@ -230,7 +334,7 @@ fn add_losses(
     loss: &dyn Loss,
     n: usize,
     offset: &[f64],
-    terms: [&[f64]; VIEWS],
+    terms: &[&[f64]],
     posterior: &[f64],
     losses: &mut [f64],
     sums: &mut [f64],
@@ -240,13 +344,13 @@ fn add_losses(
     sums[1] += squares(offset);
     let mut least = vec![f64::INFINITY; n];
     for (class, posterior) in posterior.chunks_exact(n).enumerate() {
-        loss.losses(n, offset, &terms, class, losses);
+        loss.losses(n, offset, terms, class, losses);
         for ((p, l), least) in posterior.iter().zip(&*losses).zip(&mut least) {
             sums[2] += p * l;
             sums[3] += p * l * l;
             *least = least.min(*l);
         }
     }
-    sums[4] += terms.into_iter().map(squares).sum::<f64>();
+    sums[4] += terms.iter().map(|terms| squares(terms)).sum::<f64>();
     sums[5] += least.iter().sum::<f64>();
 }

@@ -38,15 +38,15 @@ impl Part {
     }
 }
 
-/// The moments of one kind of features, `u_v`, and of the loss terms `f_v` with them.
+/// The moments of one kind of features, `u_v`, and of the loss terms `f_t` with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Family {
     /// `u_1 (x) u_2 (x) u_3`.
     pub tensor: Part,
-    /// `u_v (x) u_v`, for each view.
+    /// `u_v (x) u_v`, for each group of views.
     pub gram: [Part; VIEWS],
-    /// `f_v (x) u_a`, for each view `v` and each of the two views `a` other than `v`, in order.
-    pub cross: [[Part; 2]; VIEWS],
+    /// `f_t (x) u_a`, for each holder `t` of terms and each of the two groups `a` other than its own, in order.
+    pub cross: Vec<[Part; 2]>,
 }
 
 impl Family {
@@ -57,34 +57,39 @@ impl Family {
 
 /// The arrays of a block.
 ///
-/// `u_v` are a view's features with their leading one, `b_v` its bins with theirs, `f_v` its loss terms, cut where they are, `p` the
-/// class posterior that the feature map implies from all views and `p_-v` from the views other than `v`.
+/// `u_v` are the features of a group of views with their leading one, `b_v` its bins with theirs, `f_t` the loss terms
+/// of a view or, where the loss is a product, of a group, cut where they are, `p` the class posterior that the feature map implies from all
+/// groups and `p_-v` from the groups other than `v`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
+    /// The group of each holder of terms: each view, or each group.
+    pub holders: Vec<usize>,
     /// Number of rows.
     pub rows: Part,
-    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_v |f_v|^2` and `min_j L(x, j)`.
+    /// Number of rows in which each view is missing.
+    pub missing: Part,
+    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_t |f_t|^2` and `min_j L(x, j)`.
     pub loss: Part,
     /// The moments of the features, from which the answer is made.
     pub features: Family,
-    /// `p (x) u_v`, for each view: the start from the model's own posterior.
+    /// `p (x) u_v`, for each group: the start from the model's own posterior.
     pub posterior: [Part; VIEWS],
-    /// `p_-v (x) u_v`, for each view: calibrates the pair surrogate.
+    /// `p_-v (x) u_v`, for each group: calibrates the pair surrogate.
     pub pair_features: [Part; VIEWS],
-    /// `p_-v (x) f_v`, for each view: what the pair surrogate labels.
-    pub pair_terms: [Part; VIEWS],
-    /// `(f_v - c_v)_+ (x) p`, for each view, where the terms are cut at ceilings `c_v`: what was cut off, labelled by the
+    /// `p_-v (x) f_t`, for each holder of terms, `v` its group: what the pair surrogate labels.
+    pub pair_terms: Vec<Part>,
+    /// `(f_t - c_t)_+ (x) p`, for each holder, where the terms are cut at ceilings `c_t`: what was cut off, labelled by the
     /// posterior.
-    pub tails: [Part; VIEWS],
+    pub tails: Vec<Part>,
     /// The moments of the bins, on which the answer's assumption is tested.
     pub bins: Family,
-    /// `b_v (x) u_a`, for each view `v` and each of the two views `a` other than `v`: the bins' class means.
+    /// `b_v (x) u_a`, for each group `v` and each of the two groups `a` other than `v`: the bins' class means.
     pub bins_features: [[Part; 2]; VIEWS],
     /// The length of a block.
     pub len: usize,
 }
 
-/// The two views other than `view`, in order.
+/// The two of the three groups other than `view`, in order.
 pub fn others(view: usize) -> [usize; 2] {
     match view {
         0 => [1, 2],
@@ -94,9 +99,17 @@ pub fn others(view: usize) -> [usize; 2] {
 }
 
 impl Layout {
-    /// The layout for `k` classes, a loss of so many terms a view, cut or not, and features and bins of these dimensions, leading
-    /// ones included.
-    pub fn new(k: usize, terms: usize, cut: bool, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
+    /// The layout for so many views, `k` classes, holders of so many terms, cut or not, in these groups, and features and
+    /// bins of these dimensions, leading ones included.
+    pub fn new(
+        views: usize,
+        k: usize,
+        holders: Vec<usize>,
+        terms: usize,
+        cut: bool,
+        features: [usize; VIEWS],
+        bins: [usize; VIEWS],
+    ) -> Self {
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
             let part = Part { name, shape, offset: len };
@@ -106,31 +119,37 @@ impl Layout {
         let mut family = |prefix: &str, q: [usize; VIEWS]| Family {
             tensor: part(format!("{prefix}tensor"), q.to_vec()),
             gram: std::array::from_fn(|v| part(format!("{prefix}gram.{v}"), vec![q[v], q[v]])),
-            cross: std::array::from_fn(|v| {
-                others(v).map(|a| part(format!("{prefix}cross.{v}.{a}"), vec![terms, q[a]]))
-            }),
+            cross: holders
+                .iter()
+                .enumerate()
+                .map(|(t, &v)| others(v).map(|a| part(format!("{prefix}cross.{t}.{a}"), vec![terms, q[a]])))
+                .collect(),
         };
         let (of_features, of_bins) = (family("", features), family("bins.", bins));
         let q = features;
         Self {
             rows: part("rows".into(), vec![1]),
+            missing: part("missing".into(), vec![views]),
             loss: part("loss".into(), vec![6]),
             features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![k, q[v]])),
-            pair_terms: std::array::from_fn(|v| part(format!("pair_terms.{v}"), vec![k, terms])),
-            tails: std::array::from_fn(|v| part(format!("tails.{v}"), vec![if cut { terms } else { 0 }, k])),
+            pair_terms: (0..holders.len()).map(|t| part(format!("pair_terms.{t}"), vec![k, terms])).collect(),
+            tails: (0..holders.len())
+                .map(|t| part(format!("tails.{t}"), vec![if cut { terms } else { 0 }, k]))
+                .collect(),
             bins: of_bins,
             bins_features: std::array::from_fn(|v| {
                 others(v).map(|a| part(format!("bins.features.{v}.{a}"), vec![bins[v], q[a]]))
             }),
             len,
+            holders,
         }
     }
 
     /// All parts.
     pub fn parts(&self) -> Vec<&Part> {
-        let mut parts = vec![&self.rows, &self.loss];
+        let mut parts = vec![&self.rows, &self.missing, &self.loss];
         parts.extend(self.features.parts());
         parts.extend(&self.posterior);
         parts.extend(&self.pair_features);

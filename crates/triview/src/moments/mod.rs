@@ -7,7 +7,7 @@ mod segments;
 mod state;
 
 pub use accumulate::Accumulator;
-pub(crate) use accumulate::{MOST_CLASSES, block_of};
+pub(crate) use accumulate::{MOST_CLASSES, block_count, block_of, deal};
 pub use layout::{Family, Layout, Part, others};
 pub use segments::{MOST_SEGMENTS, SegmentedAccumulator, Segments};
-pub use state::{Header, Moments};
+pub use state::{Header, Holder, Moments};

@@ -109,6 +109,7 @@ impl SegmentedAccumulator {
 mod tests {
     use super::*;
     use crate::features::{Bins, FeatureMap};
+    use crate::grouping::Grouping;
     use crate::loss::{LogLoss, SharedLoss};
     use crate::views::Schema;
 
@@ -117,9 +118,11 @@ mod tests {
         let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
         Header {
             schema,
+            grouping: Grouping::single(),
             loss: SharedLoss::new(LogLoss),
             ceilings: None,
             features: FeatureMap::Scores,
+            absent: [0, 1, 2].map(|_| vec![0.0; 2]),
             bins: std::array::from_fn(|_| Bins::none(2)),
         }
     }
@@ -128,7 +131,7 @@ mod tests {
     fn batch(from: usize, rows: usize) -> Batch {
         let score = |i: usize, view: usize| ((i * 7 + view * 3) % 11) as f64 - 5.0;
         let column = |view, class| (from..from + rows).map(move |row| score(row * 2 + class, view));
-        Batch::new(rows, std::array::from_fn(|v| (0..2).flat_map(|c| column(v, c)).collect())).unwrap()
+        Batch::new(rows, [0, 1, 2].map(|v| (0..2).flat_map(|c| column(v, c)).collect())).unwrap()
     }
 
     fn alone(batches: &[Batch]) -> Moments {
@@ -144,7 +147,7 @@ mod tests {
         let clusters = |row: usize| row as u64 / 5;
         for clustered in [false, true] {
             let part = |rows: &[usize], batch: &Batch| {
-                let scores = std::array::from_fn(|v| {
+                let scores = [0, 1, 2].map(|v| {
                     (0..2)
                         .flat_map(|class| rows.iter().map(move |&row| batch.column(v, class)[row]))
                         .collect()
@@ -202,7 +205,7 @@ mod tests {
     #[test]
     fn no_rows_have_no_segments() {
         let mut sums = SegmentedAccumulator::new(header()).unwrap();
-        sums.update(&Batch::new(0, Default::default()).unwrap()).unwrap();
+        sums.update(&Batch::new(0, [vec![], vec![], vec![]]).unwrap()).unwrap();
         assert!(sums.finish().unwrap().segments.is_empty());
     }
 

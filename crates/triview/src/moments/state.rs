@@ -2,9 +2,10 @@
 
 use super::layout::Layout;
 use crate::error::{Error, Result};
-use crate::features::{Bins, FeatureMap};
-use crate::loss::{Ceilings, SharedLoss};
-use crate::views::{Schema, VIEWS};
+use crate::features::{Bins, Evaluated, FeatureMap};
+use crate::grouping::Grouping;
+use crate::loss::{Ceilings, Form, SharedLoss};
+use crate::views::{Batch, Schema, VIEWS};
 use serde::{Deserialize, Serialize};
 
 /// What a state's sums are sums of. Only states with equal headers add up.
@@ -12,6 +13,8 @@ use serde::{Deserialize, Serialize};
 pub struct Header {
     /// Views and classes.
     pub schema: Schema,
+    /// How the views are grouped into three.
+    pub grouping: Grouping,
     /// The loss.
     pub loss: SharedLoss,
     /// The feature map, with everything it was fitted to.
@@ -19,7 +22,10 @@ pub struct Header {
     /// Where the terms of a heavy-tailed loss are cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceilings: Option<Ceilings>,
-    /// The bins of each view on which the assumption is tested.
+    /// For each group, the scores that its features have where it is missing: the means of the rows looked at. Any
+    /// constant would do, and these leave the least noise.
+    pub absent: [Vec<f64>; VIEWS],
+    /// The bins of each group of views on which the assumption is tested.
     pub bins: [Bins; VIEWS],
 }
 
@@ -27,19 +33,66 @@ impl Header {
     /// Where each sum of a state with this header lies.
     ///
     /// # Errors
-    /// [`Error::InvalidState`] where the feature map or the bins are not for these classes.
+    /// [`Error::InvalidState`] where the groups are not of these views, or the feature map or the bins not for these
+    /// classes.
     pub fn layout(&self) -> Result<Layout> {
         let k = self.schema.k();
+        if !self.grouping.fits(self.schema.views().len()) {
+            return Err(Error::InvalidState { reason: "its groups are not of its views".into() });
+        }
         self.features.check(k)?;
         if !self.bins.iter().all(|bins| bins.fits(k)) {
             return Err(Error::InvalidState { reason: "its bins are broken".into() });
         }
-        let terms = k * self.loss.form().terms();
-        if !self.ceilings.as_ref().is_none_or(|ceilings| ceilings.fits(VIEWS, terms)) {
-            return Err(Error::InvalidState { reason: "its ceilings are broken".into() });
+        if !self.absent.iter().all(|means| means.len() == k && means.iter().all(|mean| mean.is_finite())) {
+            return Err(Error::InvalidState { reason: "its mean scores are not of its classes".into() });
         }
         let bins = self.bins.each_ref().map(Bins::dimension);
-        Ok(Layout::new(k, terms, self.ceilings.is_some(), [self.features.dimension(k); VIEWS], bins))
+        let (holders, terms) = (self.holders(), k * self.loss.form().terms());
+        if !self.ceilings.as_ref().is_none_or(|ceilings| ceilings.fits(holders.len(), terms)) {
+            return Err(Error::InvalidState { reason: "its ceilings are broken".into() });
+        }
+        let holders = holders.into_iter().map(|holder| holder.group).collect();
+        let (views, cut) = (self.schema.views().len(), self.ceilings.is_some());
+        Ok(Layout::new(views, k, holders, terms, cut, [self.features.dimension(k); VIEWS], bins))
+    }
+
+    /// What holds the terms of the loss: each view where it is a sum, each group where it is a product.
+    pub fn holders(&self) -> Vec<Holder> {
+        let groups = &self.grouping.groups;
+        match self.loss.form() {
+            Form::Sum => (0..self.schema.views().len())
+                .map(|view| Holder { group: groups.of(view), views: vec![view] })
+                .collect(),
+            Form::Products(_) => groups
+                .iter()
+                .enumerate()
+                .map(|(group, views)| Holder { group, views: views.clone() })
+                .collect(),
+        }
+    }
+
+    /// What the feature map makes of one group of some rows, whose views are the groups.
+    pub(crate) fn evaluate(&self, grouped: &Batch, group: usize) -> Evaluated {
+        let (n, missing) = (grouped.rows(), grouped.without(&[group]));
+        let mut scores = grouped.view(group).to_vec();
+        for (column, absent) in scores.chunks_exact_mut(n).zip(&self.absent[group]) {
+            missing.iter().for_each(|&row| column[row] = *absent);
+        }
+        let mut evaluated = Evaluated::default();
+        self.features.evaluate(group, n, &scores, &missing, &mut evaluated);
+        evaluated
+    }
+
+    /// Names of what holds the terms.
+    pub fn holder_names(&self) -> Vec<String> {
+        let name = |&view: &usize| self.schema.views()[view].as_str();
+        self.holders().iter().map(|of| of.views.iter().map(name).collect::<Vec<_>>().join("+")).collect()
+    }
+
+    /// Names of the three groups of views.
+    pub fn group_names(&self) -> [String; VIEWS] {
+        self.grouping.groups.names(self.schema.views())
     }
 
     /// Checks that rows with these names are what the sums are over.
@@ -58,6 +111,15 @@ impl Header {
         }
         Ok(())
     }
+}
+
+/// What holds terms of a loss.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The views they are functions of: one, or all of a group.
+    pub views: Vec<usize>,
+    /// Their group.
+    pub group: usize,
 }
 
 /// Moments of a data set in blocks of rows: all that is needed to estimate, merge, and resample.
@@ -118,6 +180,11 @@ impl Moments {
         self.blocks.iter().map(|block| self.layout.rows.of(block)[0]).sum::<f64>() as u64
     }
 
+    /// The number of rows in which each view is missing.
+    pub fn missing(&self) -> Vec<u64> {
+        self.layout.missing.of(&self.total()).iter().map(|rows| *rows as u64).collect()
+    }
+
     /// The sums over all blocks.
     pub(crate) fn total(&self) -> Vec<f64> {
         let mut total = vec![0.0; self.layout.len];
@@ -135,6 +202,10 @@ impl Moments {
         let (mine, theirs) = (&self.header, &other.header);
         let differ = |what, left: String, right: String| Err(Error::StateMismatch { what, left, right });
         mine.expect(&theirs.schema)?;
+        if mine.grouping.groups != theirs.grouping.groups {
+            let named = |header: &Header| header.group_names().join(", ");
+            return differ("the list of groups", named(mine), named(theirs));
+        }
         if mine.loss != theirs.loss {
             return differ("the loss", mine.loss.name().into(), theirs.loss.name().into());
         }
@@ -149,6 +220,10 @@ impl Moments {
         if mine.ceilings != theirs.ceilings {
             let fitted = |n: &str| format!("at quantiles of {n}");
             return differ("where terms are cut", fitted("one data set"), fitted("another data set"));
+        }
+        if mine.absent != theirs.absent {
+            let fitted = |n: &str| format!("taken from {n}");
+            return differ("the mean scores", fitted("one data set"), fitted("another data set"));
         }
         if mine.bins != theirs.bins {
             let fitted = |n: &str| format!("cut at quantiles of {n}");
