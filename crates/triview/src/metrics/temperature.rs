@@ -9,34 +9,37 @@ use crate::views::VIEWS;
 use rayon::prelude::*;
 
 /// Rows that the likelihood is taken over, at the most.
-const MOST_ROWS: usize = 8192;
+const MOST_ROWS: usize = 4096;
 /// Logarithms of the inverse temperature between which the best is sought.
 const RANGE: [f64; 2] = [-1.5, 1.0];
 /// Steps of the golden section, each of which leaves 0.62 of the range.
 const STEPS: usize = 12;
 
 /// Sharpens the posteriors of each view, row by row, `k` numbers a row.
-pub(super) fn sharpen(posteriors: [&mut Vec<f64>; VIEWS], prior: &[f64]) {
+pub(super) fn sharpen(mut posteriors: [&mut Vec<f64>; VIEWS], prior: &[f64]) {
     let k = prior.len();
     let rows = (posteriors[0].len() / k).min(MOST_ROWS);
-    let sampled = posteriors.each_ref().map(|posterior| &posterior[..rows * k]);
+    for posterior in &mut posteriors {
+        posterior.iter_mut().for_each(|p| *p = p.ln());
+    }
+    let sampled = posteriors.each_ref().map(|logits| &logits[..rows * k]);
     let best = golden_section(|x| log_likelihood(&sampled, prior, x.exp())).exp();
-    for posterior in posteriors {
-        *posterior = tempered(posterior, k, best);
+    for logits in posteriors {
+        *logits = tempered(logits, k, best);
     }
 }
 
-/// Posteriors whose logarithms are multiplied by a number.
-fn tempered(posterior: &[f64], k: usize, inverse: f64) -> Vec<f64> {
-    let of_row = |row: &[f64]| softmax(&row.iter().map(|p| inverse * p.ln()).collect::<Vec<f64>>());
-    posterior.par_chunks_exact(k).flat_map_iter(of_row).collect()
+/// The posteriors whose logarithms are these times a number.
+fn tempered(logits: &[f64], k: usize, inverse: f64) -> Vec<f64> {
+    let of_row = |row: &[f64]| softmax(&row.iter().map(|p| inverse * p).collect::<Vec<f64>>());
+    logits.par_chunks_exact(k).flat_map_iter(of_row).collect()
 }
 
 /// The mean over rows of `log sum_j pi_j prod_v q_vj / mean(q_vj)`, see the sieve's.
-fn log_likelihood(posteriors: &[&[f64]; VIEWS], prior: &[f64], inverse: f64) -> f64 {
+fn log_likelihood(logits: &[&[f64]; VIEWS], prior: &[f64], inverse: f64) -> f64 {
     let k = prior.len();
-    let rows = posteriors[0].len() / k;
-    let q = posteriors.map(|posterior| tempered(posterior, k, inverse));
+    let rows = logits[0].len() / k;
+    let q = logits.map(|logits| tempered(logits, k, inverse));
     let mean = |v: usize, j: usize| q[v][j..].iter().step_by(k).sum::<f64>() / rows as f64;
     let scale: Vec<f64> =
         (0..k).map(|j| prior[j] / (0..VIEWS).map(|v| mean(v, j)).product::<f64>()).collect();

@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
 /// Triples that are drawn in all.
-const DRAWS: usize = 1 << 16;
+const DRAWS: usize = 1 << 15;
 /// Parts of the rows that the standard errors rest on: sums over triples are made once more without each of them.
 const PARTS: usize = 16;
 /// Triples, or rows, that one thread works on at a time.
@@ -133,6 +133,7 @@ impl<'a> Triples<'a> {
     /// Draws the triples of every class in proportion to its prior, and weighs them.
     fn fill(&mut self, seed: u64) {
         let mut rng = Pcg64::seed_from_u64(seed);
+        let sums = self.feature_sums();
         for class in 0..self.k {
             let count = ((self.prior[0][class] * DRAWS as f64).round() as usize).max(1);
             let mut rows = [0, 1, 2].map(|v| self.systematic(v, class, count, &mut rng));
@@ -146,7 +147,7 @@ impl<'a> Triples<'a> {
             // For each way of leaving rows out what the weights of all its triples share.
             let scale: Vec<f64> = (0..=self.parts)
                 .map(|way| {
-                    let ratio = |v: usize| absolute[v] / self.total(v, class, way);
+                    let ratio = |v: usize| absolute[v] / self.total(v, class, way, &sums[v][way]);
                     self.prior[way][class] / count as f64 * (0..VIEWS).map(ratio).product::<f64>()
                 })
                 .collect();
@@ -175,13 +176,26 @@ impl<'a> Triples<'a> {
         rows
     }
 
-    /// The sum of a class's labels over the rows that are not left out, away from zero.
-    fn total(&self, g: usize, class: usize, way: usize) -> f64 {
-        let label = |row: usize| match way {
-            0 => self.groups[g].labels[row * self.k + class],
-            _ => self.label(g, row, class, way),
-        };
-        self.kept(way).map(label).sum::<f64>().max(f64::EPSILON * self.rows as f64)
+    /// For each group and way of leaving rows out, the sums of what labels are made of over the rows that are kept.
+    fn feature_sums(&self) -> [Vec<Vec<f64>>; VIEWS] {
+        self.groups.each_ref().map(|group| {
+            let width = group.features.len() / self.rows;
+            let mut parts = vec![vec![0.0; width]; self.parts];
+            for (features, &part) in group.features.chunks_exact(width).zip(&self.part_of) {
+                parts[part].iter_mut().zip(features).for_each(|(sum, feature)| *sum += feature);
+            }
+            let total: Vec<f64> = (0..width).map(|at| parts.iter().map(|part| part[at]).sum()).collect();
+            let without =
+                |part: &Vec<f64>| total.iter().zip(part).map(|(total, part)| total - part).collect();
+            [total.clone()].into_iter().chain(parts.iter().map(without)).collect()
+        })
+    }
+
+    /// The sum of a class's labels over rows with such a sum of features, away from zero.
+    fn total(&self, g: usize, class: usize, way: usize, sums: &[f64]) -> f64 {
+        let map = &self.maps[way][g][class * sums.len()..(class + 1) * sums.len()];
+        let total: f64 = map.iter().zip(sums).map(|(weight, sum)| weight * sum).sum();
+        total.max(f64::EPSILON * self.rows as f64)
     }
 
     /// The weights of a triple in all ways of leaving rows out.
