@@ -8,6 +8,7 @@ use triview::diagnostics::{Dependence, Independence, Verdict};
 use triview::estimator::{Estimate, Status};
 use triview::grouping::{Chosen, OtherGroups};
 use triview::interval::Interval;
+use triview::loss::{self, Form};
 
 /// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
 const ALL_CLASSES: usize = 20;
@@ -239,12 +240,18 @@ fn classes(estimate: &Estimate) -> String {
         terms.filter(|(_, of)| **of == group).map(|(m, _)| m[j][j]).sum::<f64>()
     };
     let groups = estimate.groups.len();
-    let total = |i: usize, j: usize| estimate.conditional_risk.iter().map(|m| m[i][j]).sum::<f64>();
+    let products = loss::by_name(&estimate.loss).is_ok_and(|loss| loss.form() != Form::Sum);
+    let total = |i: usize, j: usize| {
+        let terms = estimate.conditional_risk.iter().map(|m| m[i][j]);
+        if products { terms.product::<f64>() } else { terms.sum() }
+    };
+    // A product is the loss itself, and the smaller the better.
+    let gain = |i: usize, j: usize| if products { -total(i, j) } else { total(i, j) };
     let rivals: Vec<usize> = shown
         .iter()
         .map(|&j| {
             let others = (0..k).filter(|&i| i != j);
-            others.max_by(|&a, &b| total(a, j).total_cmp(&total(b, j))).unwrap_or(j)
+            others.max_by(|&a, &b| gain(a, j).total_cmp(&gain(b, j))).unwrap_or(j)
         })
         .collect();
 
@@ -261,13 +268,13 @@ fn classes(estimate: &Estimate) -> String {
     }
     cells.push(numbers(&|j| total(j, j)));
     cells.push(rivals.iter().map(class).collect());
-    let leads: Vec<f64> =
-        shown.iter().zip(&rivals).map(|(&j, &rival)| total(j, j) - total(rival, j)).collect();
+    let leads: Vec<f64> = shown.iter().zip(&rivals).map(|(&j, &rival)| gain(j, j) - gain(rival, j)).collect();
     cells.push(column(&leads));
 
     let mut header = vec!["class".to_owned(), "prior".to_owned(), format!("± ({})", percent(estimate.level))];
     header.extend(estimate.groups.iter().map(|group| name(group, VIEW_WIDTH)));
-    header.extend(["sum", "nearest rival", "lead"].map(str::to_owned));
+    let whole = if products { "product" } else { "sum" };
+    header.extend([whole, "nearest rival", "lead"].map(str::to_owned));
     let mut align = vec![Align::Right; header.len()];
     align[0] = Align::Left;
     align[groups + 4] = Align::Left;
@@ -278,8 +285,9 @@ fn classes(estimate: &Estimate) -> String {
     }
 
     let by = if estimate.views.len() > groups { "group" } else { "view" };
+    let term = if estimate.loss == "log" { "score" } else { "term" };
     let mut text = format!(
-        "conditional risk: the mean score E[f(x, j) | y = j] of each class j on its own rows, by {by};\n\
+        "conditional risk: the mean {term} E[f(x, j) | y = j] of each class j on its own rows, by {by};\n\
         its nearest rival there and its lead over it\n\n"
     );
     text += &aligned(&align, rows);

@@ -38,7 +38,9 @@ fn table(metrics: &Metrics) -> String {
     rows.extend(metrics.all().into_iter().map(|metric: &Metric| {
         let [estimate, triples, posterior] = [&metric.estimate, &metric.triples, &metric.posterior]
             .map(|measured| with_error(measured.value, measured.standard_error));
-        vec![metric.name.to_owned(), estimate, triples, posterior, plain(metric.belief)]
+        // A model believes itself calibrated, but for rounding.
+        let belief = if metric.belief.abs() < 1e-12 { 0.0 } else { metric.belief };
+        vec![metric.name.to_owned(), estimate, triples, posterior, plain(belief)]
     }));
     let mut align = vec![Align::Right; 5];
     align[0] = Align::Left;
