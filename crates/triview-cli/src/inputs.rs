@@ -6,7 +6,7 @@ use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
-use triview::estimator::Estimator;
+use triview::estimator::{Estimate, Estimator};
 use triview::moments::Moments;
 use triview::sample::Sample;
 use triview::views::Schema;
@@ -47,6 +47,21 @@ impl Inputs {
                 Ok(Self::States(Box::new(merge(&states)?)))
             }
             _ => Ok(Self::Tables(open_tables(paths, table, None, by)?)),
+        }
+    }
+
+    /// The risk of all rows; of a table with many classes from the rows themselves.
+    pub(crate) fn estimate(self, estimator: &Estimator, progress: &Progress) -> Result<Estimate> {
+        match self {
+            Inputs::States(moments) => {
+                progress.spin("fitting");
+                Ok(estimator.solve(&moments)?)
+            }
+            Inputs::Tables(table) => {
+                let estimate = estimator.estimate(&progress.watch(&table, table.rows()))?;
+                note_changes(&table, progress);
+                Ok(estimate)
+            }
         }
     }
 

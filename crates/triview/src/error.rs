@@ -91,13 +91,37 @@ pub enum Error {
         /// The score.
         value: f64,
     },
-    /// More classes than the explicit tensor can hold.
+    /// More classes than memory can hold.
     #[error("{k} classes: more than {most} are not supported")]
     TooManyClasses {
         /// Classes given.
         k: usize,
         /// The most that can be answered.
         most: usize,
+    },
+    /// More classes than a state of moments can be formed for.
+    #[error(
+        "{k} classes: the moments of more than {most} have no state that could be saved, merged or split; \
+         `triview estimate TABLE` without --by, --amplify, --metrics and --save-posterior answers from the rows"
+    )]
+    NoState {
+        /// Classes given.
+        k: usize,
+        /// The most that there is a state for.
+        most: usize,
+    },
+    /// More rows than can be kept in memory.
+    #[error(
+        "{rows} rows of {k} classes: the features of at most {most} are kept in memory; give an even sample of the rows, \
+         such as every tenth"
+    )]
+    TooManyRows {
+        /// Rows given.
+        rows: u64,
+        /// The most that are kept.
+        most: u64,
+        /// Classes.
+        k: usize,
     },
     /// More segments than states fit in memory.
     #[error(

@@ -167,11 +167,31 @@ impl Estimator {
         self.seed
     }
 
+    /// The loss.
+    pub(crate) fn loss(&self) -> &SharedLoss {
+        &self.loss
+    }
+
+    /// The feature map that was asked for.
+    pub(crate) fn features(&self) -> Features {
+        self.features
+    }
+
+    /// The level of confidence of the intervals.
+    pub(crate) fn level(&self) -> f64 {
+        self.level
+    }
+
+    /// How the views are to be grouped, where that was said.
+    pub(crate) fn group(&self) -> Option<&str> {
+        self.group.as_deref()
+    }
+
     /// Looks at a sample of the rows, groups the views, and chooses and fits the feature map.
     ///
     /// # Errors
-    /// Those of the source, and whatever keeps these rows from being answered: too few of them, too many
-    /// classes, groups that are not of these views, a view that is constant, of low rank, or a copy of another.
+    /// Those of the source, [`Error::NoState`], and whatever keeps these rows from being answered: too few of them,
+    /// groups that are not of these views, a view that is constant, of low rank, or a copy of another.
     pub fn look<S: Source>(&self, source: &S) -> Result<Header, S::Error> {
         fits(source.schema())?;
         Ok(self.look_at(&Sample::of(source)?)?)
@@ -280,10 +300,16 @@ impl Estimator {
 
     /// Looks, sums and solves: the risk of the rows of a source, which is read twice.
     ///
+    /// For many classes (65 or more) no state of the moments is formed. The features of all rows are kept in memory
+    /// instead, `12 k` bytes a row and no more than 4 GiB, and the independence of the views is not tested.
+    ///
     /// # Errors
-    /// Those of [`Estimator::look`], [`Estimator::moments`] and [`Estimator::solve`].
+    /// Those of [`Estimator::look`], [`Estimator::moments`] and [`Estimator::solve`]; for many classes
+    /// [`Error::TooManyRows`], and [`Error::TooManyClasses`] beyond 512.
     pub fn estimate<S: Source>(&self, source: &S) -> Result<Estimate, S::Error> {
-        fits(source.schema())?;
+        if Self::reads_rows(source.schema().k()) {
+            return self.estimate_from_rows(source);
+        }
         let sample = Sample::of(source)?;
         let header = self.look_at(&sample)?;
         Ok(self.solve_with(&self.moments(source, &header)?, &sample)?)
@@ -313,10 +339,10 @@ impl Estimator {
     }
 }
 
-/// Refuses more classes than there is room for.
+/// Refuses more classes than there is a state for.
 fn fits(schema: &Schema) -> Result<()> {
     let k = schema.k();
-    if k > MOST_CLASSES { Err(Error::TooManyClasses { k, most: MOST_CLASSES }) } else { Ok(()) }
+    if k > MOST_CLASSES { Err(Error::NoState { k, most: MOST_CLASSES }) } else { Ok(()) }
 }
 
 /// Refuses fewer rows than can be answered: the fit has some `3 k^2` unknowns and blocks must not be empty.

@@ -1,5 +1,7 @@
 //! A first look at the data: grouping the views, choosing and fitting a feature map.
 
+use crate::calibration::calibrated;
+use crate::decomposition::Whitening;
 use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
 use crate::estimator::Features;
@@ -87,6 +89,28 @@ impl<'a> Look<'a> {
         });
         let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
         Ok(self.header_with(grouping, self.choose(features)?, bins))
+    }
+
+    /// The same for many classes, of which no third moment is formed; scores must vary and not be copies.
+    pub(crate) fn header_of_many(&self, features: Features) -> Result<Header> {
+        let header = |features| {
+            let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
+            self.header_with(self.proposal.grouping.clone(), features, bins)
+        };
+        let mut sums = Accumulator::keeping(header(FeatureMap::Scores))?;
+        sums.update(&self.rows)?;
+        let (scores, _) = sums.finish_keeping()?;
+        Whitening::fit(&scores.header().group_names(), scores.layout(), &scores.total())?;
+        match features {
+            Features::Scores => Ok(header(FeatureMap::Scores)),
+            Features::Softmax => Ok(header(softmax(&self.grouped))),
+            Features::Auto | Features::Posterior => Ok(header(calibrated(&self.grouped)?)),
+            Features::Regression => Err(Error::InvalidParameter {
+                name: "features",
+                value: Features::Regression.to_string(),
+                expected: "for so many classes one of auto, scores, softmax, posterior",
+            }),
+        }
     }
 
     fn header_with(&self, grouping: Grouping, features: FeatureMap, bins: [Bins; VIEWS]) -> Header {

@@ -46,28 +46,42 @@ pub(crate) fn reach(level: f64, blocks: usize, clarity: f64) -> f64 {
 #[derive(Debug, Clone)]
 pub(crate) struct Deviations {
     blocks: Vec<Vec<f64>>,
+    /// What the quantities would change by if something were chosen otherwise that no rows decide.
+    doubt: Option<Vec<f64>>,
 }
 
 impl Deviations {
     /// The mean of several, with these weights.
     pub(crate) fn mean(all: &[(&Deviations, f64)]) -> Self {
-        let first = &all[0].0.blocks;
-        let blocks = first.iter().enumerate().map(|(b, block)| {
-            let sum = |i: usize| all.iter().map(|(of, weight)| weight * of.blocks[b][i]).sum::<f64>();
-            (0..block.len()).map(sum).collect()
-        });
-        Self { blocks: blocks.collect() }
+        let first = all[0].0;
+        let mean = |pick: &dyn Fn(&Deviations) -> f64| all.iter().map(|(of, weight)| weight * pick(of)).sum();
+        let blocks =
+            first.blocks.iter().enumerate().map(|(b, block)| {
+                (0..block.len()).map(|i| mean(&|of: &Deviations| of.blocks[b][i])).collect()
+            });
+        let doubt_of = |of: &Deviations, i: usize| of.doubt.as_ref().map_or(0.0, |doubt| doubt[i]);
+        let doubt = first
+            .doubt
+            .as_ref()
+            .map(|doubt| (0..doubt.len()).map(|i| mean(&|of: &Deviations| doubt_of(of, i))).collect());
+        Self { blocks: blocks.collect(), doubt }
+    }
+
+    /// The same with a doubt beside the error of sampling; standard errors have both in quadrature.
+    pub(crate) fn with_doubt(self, doubt: Vec<f64>) -> Self {
+        Self { doubt: Some(doubt), ..self }
     }
 
     /// Some of the quantities.
     pub(crate) fn part(&self, from: usize, to: usize) -> Self {
-        Self { blocks: self.blocks.iter().map(|block| block[from..to].to_vec()).collect() }
+        let cut = |quantities: &Vec<f64>| quantities[from..to].to_vec();
+        Self { blocks: self.blocks.iter().map(cut).collect(), doubt: self.doubt.as_ref().map(cut) }
     }
 
     /// The standard error of a linear function of the quantities; infinite where one is not a number, or where there
     /// are no two blocks to compare.
     pub(crate) fn standard_error(&self, of: impl Fn(&[f64]) -> f64) -> f64 {
-        self.root(self.blocks.iter().map(|block| of(block).powi(2)))
+        self.root(self.blocks.iter().chain(&self.doubt).map(|block| of(block).powi(2)))
     }
 
     /// The root of a sum of squares, one a block.
@@ -84,7 +98,8 @@ impl Deviations {
 
     /// The standard error of one quantity less a quantity of the same blocks.
     pub(crate) fn of_difference(&self, other: &Deviations) -> f64 {
-        self.root(self.blocks.iter().zip(&other.blocks).map(|(a, b)| (a[0] - b[0]).powi(2)))
+        let pairs = self.blocks.iter().zip(&other.blocks).chain(self.doubt.iter().zip(&other.doubt));
+        self.root(pairs.map(|(a, b)| (a[0] - b[0]).powi(2)))
     }
 
     /// What each block says of some of the quantities, given what all say: independent of each other, with the mean of
@@ -110,7 +125,8 @@ impl Deviations {
     }
 }
 
-/// The jackknife: each block is left out in turn and the quantities are computed from the sums that are left.
+/// The jackknife: each block is left out in turn and the quantities are computed from its place and the sums that are
+/// left.
 ///
 /// Blocks may differ in size, so the weighted jackknife is used (Busing, Meijer and van der Leeden 1999):
 /// with `h_b = n / n_b` and pseudo-values `h_b R - (h_b - 1) R_-b`, the variance is the mean over blocks of
@@ -118,27 +134,30 @@ impl Deviations {
 pub(crate) fn jackknife(
     moments: &Moments,
     whole: &[f64],
-    without: impl Fn(&[f64]) -> Result<Vec<f64>> + Sync,
+    without: impl Fn(usize, &[f64]) -> Result<Vec<f64>> + Sync,
 ) -> Result<Deviations> {
     let total = moments.total();
     let n = moments.layout().rows.of(&total)[0];
-    let blocks: Vec<(f64, &Vec<f64>)> = moments.filled().into_iter().filter(|(rows, _)| *rows < n).collect();
+    let rows_of = |block: &Vec<f64>| moments.layout().rows.of(block)[0];
+    let counted = moments.blocks().iter().enumerate().map(|(at, block)| (at, rows_of(block), block));
+    let blocks: Vec<(usize, f64, &Vec<f64>)> =
+        counted.filter(|(_, rows, _)| *rows > 0.0 && *rows < n).collect();
     let left_out: Vec<Vec<f64>> = blocks
         .par_iter()
-        .map(|(_, block)| {
+        .map(|(at, _, block)| {
             let left: Vec<f64> = total.iter().zip(*block).map(|(total, block)| total - block).collect();
-            without(&left)
+            without(*at, &left)
         })
         .collect::<Result<_>>()?;
     let g = blocks.len() as f64;
     let mut deviations = vec![vec![0.0; whole.len()]; blocks.len()];
     for (i, whole) in whole.iter().enumerate() {
         let left = || blocks.iter().zip(&left_out);
-        let centre = g * whole - left().map(|((rows, _), left)| (1.0 - rows / n) * left[i]).sum::<f64>();
-        for (((rows, _), left), deviations) in left().zip(&mut deviations) {
+        let centre = g * whole - left().map(|((_, rows, _), left)| (1.0 - rows / n) * left[i]).sum::<f64>();
+        for (((_, rows, _), left), deviations) in left().zip(&mut deviations) {
             let h = n / rows;
             deviations[i] = (h * whole - (h - 1.0) * left[i] - centre) / ((h - 1.0) * g).sqrt();
         }
     }
-    Ok(Deviations { blocks: deviations })
+    Ok(Deviations { blocks: deviations, doubt: None })
 }

@@ -41,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 pub mod amplification;
+mod calibration;
 pub mod composite;
 mod decomposition;
 pub mod diagnostics;
@@ -55,6 +56,7 @@ pub mod interval;
 pub mod learning;
 mod linalg;
 pub mod loss;
+mod many;
 mod matching;
 pub mod metrics;
 pub mod moments;

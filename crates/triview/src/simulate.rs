@@ -25,11 +25,14 @@ pub enum Preset {
     Six,
     /// Ten classes, well apart.
     Ten,
+    /// Two hundred classes; the model errs on 15%.
+    TwoHundred,
 }
 
 impl Preset {
     /// Every preset.
-    pub const ALL: [Preset; 5] = [Preset::Two, Preset::ThreeHarder, Preset::Three, Preset::Six, Preset::Ten];
+    pub const ALL: [Preset; 6] =
+        [Preset::Two, Preset::ThreeHarder, Preset::Three, Preset::Six, Preset::Ten, Preset::TwoHundred];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -39,6 +42,7 @@ impl Preset {
             Preset::Three => "three",
             Preset::Six => "six",
             Preset::Ten => "ten",
+            Preset::TwoHundred => "two-hundred",
         }
     }
 
@@ -50,6 +54,7 @@ impl Preset {
             Preset::Three => (3, 1.6),
             Preset::Six => (6, 1.2),
             Preset::Ten => (10, 1.8),
+            Preset::TwoHundred => (200, 0.25),
         };
         Setting {
             views: VIEWS,
@@ -77,7 +82,7 @@ impl FromStr for Preset {
         Preset::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| Error::InvalidParameter {
             name: "preset",
             value: name.into(),
-            expected: "one of two, three-harder, three, six, ten",
+            expected: "one of two, three-harder, three, six, ten, two-hundred",
         })
     }
 }

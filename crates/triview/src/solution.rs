@@ -1,13 +1,13 @@
 //! A state solved: the fit, its names, its risk and its standard error.
 
-use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
+use crate::decomposition::{Mixture, Whitening, power_method};
 use crate::error::Result;
 use crate::features::FeatureMap;
 use crate::interval::{Deviations, jackknife};
 use crate::linalg::from_rows;
 use crate::loss::Loss;
-use crate::moments::{Layout, Moments, others};
-use crate::refinement::{Distance, Objective, Refined, Refit, refine, refine_near};
+use crate::moments::{Family, Kept, Layout, Moments, others};
+use crate::refinement::{Distance, Implicit, Objective, Refined, Refit, STRONG, WEAK, refine, refine_near};
 use crate::risk::{Risk, identify, linear_risk, risk};
 use crate::surrogate::{Kind, Surrogates};
 use crate::views::VIEWS;
@@ -155,13 +155,15 @@ pub(crate) struct Agreement {
 impl Agreement {
     /// Of the views other than each one. Whitened features of unrelated views have correlations of order
     /// `1 / sqrt(n)`, the largest of `a x b` of them about `(sqrt(a) + sqrt(b)) / sqrt(n)`.
-    fn all(whitened: &Whitened, k: usize, n: f64) -> Result<[Agreement; VIEWS]> {
+    fn all(whitening: &Whitening, family: &Family, k: usize, sums: &[f64]) -> Result<[Agreement; VIEWS]> {
+        // The first cell is the sum of ones.
+        let n = family.tensor.of(sums)[0];
         let mut all = [Agreement { correlation: 0.0, chance: 0.0 }; VIEWS];
         for (v, agreement) in all.iter_mut().enumerate() {
             let [a, b] = others(v);
-            let spare = |d: usize| ((d + 1 - k) as f64).sqrt();
-            agreement.correlation = whitened.correlations(a, b)?[k - 2];
-            agreement.chance = (spare(whitened.dims[a]) + spare(whitened.dims[b]) + 1.0) / n.sqrt();
+            let spare = |v: usize| ((whitening.maps[v].nrows() + 1 - k) as f64).sqrt();
+            agreement.correlation = whitening.correlations(family, sums, v)?[k - 2];
+            agreement.chance = (spare(a) + spare(b) + 1.0) / n.sqrt();
         }
         Ok(all)
     }
@@ -171,6 +173,8 @@ impl Agreement {
 pub(crate) struct Problem<'a> {
     layout: &'a Layout,
     whitening: &'a Whitening,
+    /// The features of all rows, where the third moment is not formed.
+    kept: Option<&'a Kept>,
     /// Where cells are posteriors': for each view the map from whitened features to the posterior of every
     /// class.
     posteriors: Option<[Mat<f64>; VIEWS]>,
@@ -178,10 +182,10 @@ pub(crate) struct Problem<'a> {
 }
 
 impl<'a> Problem<'a> {
-    fn new(moments: &'a Moments, whitening: &'a Whitening) -> Result<Self> {
+    fn new(moments: &'a Moments, kept: Option<&'a Kept>, whitening: &'a Whitening) -> Result<Self> {
         let k = moments.header().schema.k();
         let posteriors = match moments.header().features {
-            FeatureMap::Posterior { .. } => {
+            FeatureMap::Posterior { .. } if kept.is_none() => {
                 // Features are the leading one and the posteriors of all classes but the first.
                 let all = Mat::from_fn(k, k, |i, j| match (i, j) {
                     (0, 0) => 1.0,
@@ -192,10 +196,17 @@ impl<'a> Problem<'a> {
             }
             _ => None,
         };
-        Ok(Self { layout: moments.layout(), whitening, posteriors, k })
+        Ok(Self { layout: moments.layout(), whitening, kept, posteriors, k })
     }
 
-    /// The distances that these features allow.
+    /// The distance of a mixture from the moments of all rows, where the third moment is not formed. Class means are
+    /// drawn to those under the feature map's own posterior.
+    fn implicit(&self, sums: &[f64], strength: f64) -> Option<Implicit<'_>> {
+        let centre = posterior_start(self.whitening, self.layout, sums);
+        Some(Implicit::new(self.kept?, &self.whitening.maps, centre, strength))
+    }
+
+    /// The distances that these features, and what was formed of their moments, allow.
     fn distances(&self) -> Vec<Distance> {
         match self.posteriors {
             Some(_) => vec![Distance::Squares, Distance::KullbackLeibler],
@@ -223,10 +234,22 @@ impl<'a> Problem<'a> {
 /// the kinds of surrogate takes the one with the smallest standard error, or their mean with the weights that
 /// the feature map was fitted with.
 pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
+    solve_with(moments, None, seed)
+}
+
+/// The same for a state whose third moment is not formed, from the features of all its rows.
+pub(crate) fn solve_kept(moments: &Moments, kept: &Kept) -> Result<Solution> {
+    solve_with(moments, Some(kept), 0)
+}
+
+fn solve_with(moments: &Moments, kept: Option<&Kept>, seed: u64) -> Result<Solution> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = &*header.loss;
-    let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
-    let problem = Problem::new(moments, &whitening)?;
+    let whitening = match kept {
+        Some(_) => Whitening::of_rank(&header.group_names(), layout, &sums)?,
+        None => Whitening::fit(&header.group_names(), layout, &sums)?,
+    };
+    let problem = Problem::new(moments, kept, &whitening)?;
     let Fitted { start, best: squares, other } = fit(&problem, &sums, seed)?;
     let (named, _) = identify(loss, &layout.features, &whitening, &squares.mixture, layout, &sums)?;
     let mut answers = Vec::new();
@@ -253,6 +276,7 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
     let errors: Vec<f64> = answers.iter().map(Answer::standard_error).collect();
     let weights = match header.features.blend() {
         Some(blend) if blend.len() == answers.len() => blend.to_vec(),
+        _ if kept.is_some() => steadiest(&answers[0].deviations, &answers[1].deviations),
         _ => {
             let best = (0..errors.len()).fold(0, |best, i| if errors[i] < errors[best] { i } else { best });
             (0..errors.len()).map(|i| f64::from(u8::from(i == best))).collect()
@@ -280,7 +304,7 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Solution> {
         prior,
         gap: mean(&|a| a.gap),
         deviations: Deviations::mean(&deviations),
-        agreement: Agreement::all(&whitening.apply(&layout.features, &sums), k, layout.rows.of(&sums)[0])?,
+        agreement: Agreement::all(&whitening, &layout.features, k, &sums)?,
         main: answers[largest].clone(),
         blend: blend(&errors),
         whitening,
@@ -311,9 +335,20 @@ fn answer(
         Ok((risks, row))
     };
     let (risks, whole) = read(&mixture, sums)?;
-    let fitted = Refit::new(&problem.objective(distance, sums), &mixture);
-    let deviations =
-        jackknife(moments, &whole, |left| Ok(read(&fitted.to(&problem.objective(distance, left)), left)?.1))?;
+    let deviations = match (problem.implicit(sums, STRONG), problem.implicit(sums, WEAK)) {
+        (Some(strong), Some(weak)) => {
+            let fitted = strong.without_blocks(&refined.mixture);
+            let refit = |block: usize| fitted[block].reorder(&matching.order);
+            let sampling = jackknife(moments, &whole, |block, left| Ok(read(&refit(block), left)?.1))?;
+            let (_, otherwise) = read(&weak.refine().mixture.reorder(&matching.order), sums)?;
+            sampling.with_doubt(otherwise.iter().zip(&whole).map(|(other, whole)| other - whole).collect())
+        }
+        _ => {
+            let fitted = Refit::new(&problem.objective(distance, sums), &mixture);
+            let refit = |left: &[f64]| fitted.to(&problem.objective(distance, left));
+            jackknife(moments, &whole, |_, left| Ok(read(&refit(left), left)?.1))?
+        }
+    };
     // The row holds the quantities of both kinds, and then the label maps of both.
     let length = Quantities::of(loss, &mixture.prior, &risks[0], &matching.second).len();
     let k = mixture.prior.len();
@@ -356,6 +391,17 @@ fn blend(errors: &[f64]) -> Vec<f64> {
     raw.iter().map(|weight| weight / total).collect()
 }
 
+/// The weights from 0 to 1 of two answers under which their mean has the smallest standard error.
+///
+/// Linear surrogates are inverse to the other views' class means, pair surrogates proportional to the view's own: an
+/// error that the fit makes in all class means alike moves the two answers in opposite ways, and their mean little.
+fn steadiest(first: &Deviations, second: &Deviations) -> Vec<f64> {
+    let [a, b] = [first, second].map(|deviations| deviations.standard_error(Quantities::risk).powi(2));
+    let apart = first.of_difference(second).powi(2);
+    let weight = (0.5 * (b - a + apart) / apart).clamp(0.0, 1.0);
+    if weight.is_finite() { vec![weight, 1.0 - weight] } else { vec![0.5, 0.5] }
+}
+
 /// The risk by the tensor power method alone, linear surrogates and no refinement: what the paper's figure
 /// calls the tensor method. `None` where that method finds no decomposition.
 pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
@@ -396,6 +442,9 @@ struct Fitted {
 /// Refines both starts.
 fn fit(problem: &Problem<'_>, sums: &[f64], seed: u64) -> Result<Fitted> {
     let (whitening, family) = (problem.whitening, &problem.layout.features);
+    if let Some(implicit) = problem.implicit(sums, STRONG) {
+        return Ok(Fitted { start: Start::Posterior, best: implicit.refine(), other: None });
+    }
     let objective = problem.objective(Distance::Squares, sums);
     let own = refine(&objective, &posterior_start(whitening, problem.layout, sums));
     let Some(start) = power_method(&whitening.apply(family, sums), problem.k, seed)? else {

@@ -4,9 +4,10 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Features, Params, Status};
 use triview::learning::{Mean, log_loss, predictive_entropy};
-use triview::simulate::{Population, Preset};
+use triview::simulate::{Population, Preset, Setting};
 use triview::views::{Batch, InMemory, Schema};
 
 fn draw(preset: Preset, rows: usize, seed: u64) -> (InMemory, Mean, Mean) {
@@ -82,11 +83,58 @@ fn what_cannot_be_answered_is_refused_by_name() {
     assert!(matches!(not_finite, Err(Error::NotFinite { row: 0, view: 1, class: 0, .. })));
     let loss = Params::new().loss("squared").check();
     assert!(matches!(loss, Err(Error::UnknownLoss { .. })));
-    let many: Vec<String> = (0..65).map(|class| class.to_string()).collect();
-    let schema = Schema::new(["a", "b", "c"].map(String::from).to_vec(), many).unwrap();
-    let source = InMemory::new(schema, Vec::new());
-    let many = Params::new().check().unwrap().estimate(&source);
-    assert_eq!(many, Err(Error::TooManyClasses { k: 65, most: 64 }));
+    let of_classes = |k: usize| {
+        let names = (0..k).map(|class| class.to_string()).collect();
+        let schema = Schema::new(["a", "b", "c"].map(String::from).to_vec(), names).unwrap();
+        InMemory::new(schema, Vec::new())
+    };
+    let estimator = Params::new().check().unwrap();
+    assert_eq!(estimator.estimate(&of_classes(513)), Err(Error::TooManyClasses { k: 513, most: 512 }));
+    assert_eq!(estimator.look(&of_classes(65)), Err(Error::NoState { k: 65, most: 64 }));
+}
+
+/// Rows of many classes, as many as can be told apart by sums of three views, and the truth about them.
+fn many(classes: usize, prior: Option<Vec<f64>>, rows: usize) -> (InMemory, Mean) {
+    let separation = 3.35 / (classes as f64).sqrt();
+    let setting = Setting { classes, separation, prior, ..Preset::TwoHundred.setting() };
+    let population = Population::draw(&setting, 21).unwrap();
+    let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(22));
+    let truth = log_loss(&batch, &labels);
+    (InMemory::new(population.schema().clone(), vec![batch]), truth)
+}
+
+#[test]
+fn many_classes_are_estimated_from_rows() {
+    let (source, truth) = many(70, None, 14_000);
+    let estimate = estimate(&source, Features::Auto);
+    let z = (estimate.risk - truth.value) / estimate.standard_error.hypot(truth.standard_error);
+    // Two-sided, once in a thousand times beyond 3.3.
+    assert!(z.abs() < 3.3, "{z} standard errors off");
+    assert!(estimate.standard_error < 9.0 * truth.standard_error, "{}", estimate.standard_error);
+    assert_eq!(estimate.independence.verdict, Verdict::Untestable);
+    assert_eq!(estimate.fit.status, Status::Converged);
+    assert!(estimate.trusted(), "{:?}", estimate.alarms);
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits_for_many_classes() {
+    let (source, _) = many(66, None, 2_400);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| estimate(&source, Features::Softmax))
+    };
+    let (one, three) = (on(1), on(3));
+    assert_eq!(one.risk.to_bits(), three.risk.to_bits(), "{} {}", one.risk, three.risk);
+    assert!(one == three, "the estimates differ");
+}
+
+#[test]
+fn a_class_without_rows_is_seen_among_many() {
+    // With rows of all classes there is no alarm, see above.
+    let prior = (0..70).map(|class| if class == 7 { 0.0 } else { 1.0 / 69.0 }).collect();
+    let (source, _) = many(70, Some(prior), 14_000);
+    let estimate = estimate(&source, Features::Auto);
+    assert_eq!(estimate.fit.status, Status::Degenerate, "{:?}", estimate.alarms);
 }
 
 #[test]

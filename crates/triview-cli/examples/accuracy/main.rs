@@ -24,10 +24,11 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 12] = [
+const TABLES: [Table; 13] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
+    ("many", |out| risk::many_classes(out)),
     ("losses", |out| losses::losses(out)),
     ("metrics", |out| whole::metrics(out)),
     ("coverage", |out| trust::coverage(out)),

@@ -5,10 +5,11 @@ use anyhow::Result;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::io::Write;
+use std::time::Instant;
 use triview::composite::{Composites, Recipe};
 use triview::estimator::{Features, Params};
-use triview::learning::{LogisticParams, Mean, log_loss};
-use triview::simulate::{Population, Preset};
+use triview::learning::{LogisticParams, Mean, error_rate, log_loss};
+use triview::simulate::{Population, Preset, Setting};
 use triview::views::{Batch, InMemory, Schema};
 
 /// Errors of one way of estimating, over draws.
@@ -191,6 +192,56 @@ pub(crate) fn rate(out: &mut impl Write) -> Result<()> {
     }
     writeln!(out, "\nslope of log RMSE by log rows: {:.3}", slope(&points))?;
     Ok(())
+}
+
+/// Many classes, which are estimated from rows without their third moment: errors in labelled standard errors.
+pub(crate) fn many_classes(out: &mut impl Write) -> Result<()> {
+    const DRAWS: u64 = 3;
+    writeln!(out, "\n### Many classes: errors in labelled standard errors, {DRAWS} draws\n")?;
+    writeln!(
+        out,
+        "| classes | rows | model error | true risk | errors | RMSE | own s.e. | in own s.e. | seconds |"
+    )?;
+    writeln!(out, "|{}", "---|".repeat(9))?;
+    let estimator = Params::new().seed(SEED).check()?;
+    let hundred = Setting { classes: 100, separation: 0.345, ..Preset::TwoHundred.setting() };
+    for (setting, rows) in [(hundred, 50_000), (Preset::TwoHundred.setting(), 200_000)] {
+        let (mut errors, mut seconds) = (Errors::default(), 0.0);
+        let (mut cells, mut model_error, mut risk) = (Vec::new(), 0.0, 0.0);
+        for draw in 0..DRAWS {
+            let population = Population::draw(&setting, 1_000 + draw)?;
+            let mut rng = Pcg64::seed_from_u64(2_000 + draw);
+            let (batches, labels): (Vec<Batch>, Vec<Vec<usize>>) =
+                (0..rows / 4_000).map(|_| population.rows(4_000, &mut rng)).unzip();
+            let truth = mean(&batches, &labels, log_loss);
+            model_error += mean(&batches, &labels, error_rate).value / DRAWS as f64;
+            risk += truth.value / DRAWS as f64;
+            let started = Instant::now();
+            let estimate = estimator.estimate(&InMemory::new(population.schema().clone(), batches))?;
+            seconds += started.elapsed().as_secs_f64() / DRAWS as f64;
+            errors.add(estimate.risk, estimate.standard_error, truth);
+            cells.push(format!("{:+.1}", (estimate.risk - truth.value) / truth.standard_error));
+        }
+        let z = (errors.sizes.iter().map(|(_, own)| own * own).sum::<f64>() / errors.draws).sqrt();
+        writeln!(
+            out,
+            "| {} | {rows} | {model_error:.3} | {risk:.4} | {} | {:.2} | {:.2} | {z:.2} | {seconds:.0} |",
+            setting.classes,
+            cells.join(", "),
+            errors.scaled_rmse(),
+            errors.own_error()
+        )?;
+        out.flush()?;
+    }
+    Ok(())
+}
+
+/// The mean over batches of equal length.
+fn mean(batches: &[Batch], labels: &[Vec<usize>], of: fn(&Batch, &[usize]) -> Mean) -> Mean {
+    let parts: Vec<Mean> = batches.iter().zip(labels).map(|(batch, labels)| of(batch, labels)).collect();
+    let n = parts.len() as f64;
+    let squares: f64 = parts.iter().map(|part| part.standard_error.powi(2)).sum();
+    Mean { value: parts.iter().map(|part| part.value).sum::<f64>() / n, standard_error: squares.sqrt() / n }
 }
 
 /// The least squares slope.

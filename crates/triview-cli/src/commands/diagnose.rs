@@ -23,9 +23,7 @@ pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
     }
     let inputs = Inputs::open(&args.input, None)?;
     let progress = Progress::new(global.quiet);
-    let moments = inputs.moments(&estimator, &progress)?.0;
-    progress.spin("testing");
-    let estimate = estimator.solve(&moments)?;
+    let estimate = inputs.estimate(&estimator, &progress)?;
     if let Some(path) = &args.svg {
         match &estimate.independence.reason {
             Some(reason) => {

@@ -27,6 +27,15 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if args.metrics && matches!(inputs, Inputs::States(_)) {
         bail!("--metrics needs rows, and a state has none: estimate from the tables");
     }
+    if args.by.is_none() && args.amplify.is_none() && args.save_posterior.is_none() && !args.metrics {
+        let estimate = inputs.estimate(&estimator, &progress)?;
+        drop(progress);
+        let text = match args.json {
+            true => json::to_text(&EstimateObject::new(&estimate).metrics(false))?,
+            false => printer::estimate(&estimate, None),
+        };
+        return Ok(Answer::new(text).trusted(estimate.trusted()));
+    }
     let (moments, sample, segments) = match (&args.by, inputs) {
         (Some(column), Inputs::Tables(table)) => {
             let (whole, sample, segments) = by_segment(&estimator, &table, &progress)?;

@@ -240,3 +240,20 @@ fn enormous_scores_do_not_move_what_most_groups_agree_on() {
     let message = folder.refused(&["estimate", "glitch.state", "--amplify", "2"]);
     assert!(message.contains("groups"), "{message}");
 }
+
+#[test]
+fn many_classes_are_answered_from_rows_and_have_no_state() {
+    let folder = Folder::new();
+    folder.answered(&["simulate", "--classes", "66", "--rows", "4000", "-o", "many.parquet"]);
+    let run = folder.run(&["estimate", "many.parquet", "--json"]);
+    assert!([0, 1].contains(&run.code), "{}", run.stderr);
+    let estimate: serde_json::Value = serde_json::from_str(&run.stdout).expect("an object");
+    assert!(number(&estimate, "risk").is_finite());
+    assert_eq!(estimate["fit"]["features"], "calibrated");
+    assert_eq!(estimate["diagnostics"]["independence"]["verdict"], "untestable");
+
+    let no_state = "error: 66 classes: the moments of more than 64 have no state that could be saved, merged or split; \
+                    `triview estimate TABLE` without --by, --amplify, --metrics and --save-posterior answers from the rows";
+    assert_eq!(folder.refused(&["moments", "many.parquet", "-o", "many.state"]), no_state);
+    assert_eq!(folder.refused(&["estimate", "many.parquet", "--amplify", "3"]), no_state);
+}

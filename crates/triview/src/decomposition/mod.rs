@@ -20,6 +20,16 @@ pub(crate) struct Mixture {
 }
 
 impl Mixture {
+    /// The class means of features that are scaled by one factor a view, the leading ones apart.
+    pub(crate) fn scaled(&self, factors: [f64; VIEWS]) -> Mixture {
+        let scale = |v: usize| {
+            let means = &self.means[v];
+            let weigh = |i: usize, j: usize| if i == 0 { means[(i, j)] } else { factors[v] * means[(i, j)] };
+            Mat::from_fn(means.nrows(), means.ncols(), weigh)
+        };
+        Mixture { prior: self.prior.clone(), means: std::array::from_fn(scale) }
+    }
+
     /// Puts class `order[j]` in place `j`.
     pub(crate) fn reorder(&self, order: &[usize]) -> Mixture {
         let column = |means: &Mat<f64>| Mat::from_fn(means.nrows(), order.len(), |i, j| means[(i, order[j])]);

@@ -35,6 +35,14 @@ impl Whitening {
     /// [`Error::ConstantView`], [`Error::RankDeficientView`] and [`Error::IdenticalViews`]: what no fit could
     /// mend.
     pub(crate) fn fit(names: &[String; VIEWS], layout: &Layout, sums: &[f64]) -> Result<Self> {
+        let whitening = Self::of_rank(names, layout, sums)?;
+        whitening.refuse_copies(names, layout, sums)?;
+        Ok(whitening)
+    }
+
+    /// The same for views that are known not to be copies: posteriors of views that know every class agree as if they
+    /// were.
+    pub(crate) fn of_rank(names: &[String; VIEWS], layout: &Layout, sums: &[f64]) -> Result<Self> {
         let k = layout.posterior[0].shape[0];
         let whitening = Self::of(&layout.features, sums)?;
         for (v, map) in whitening.maps.iter().enumerate() {
@@ -46,7 +54,6 @@ impl Whitening {
                 return Err(Error::RankDeficientView { view: names[v].clone(), rank, k });
             }
         }
-        whitening.refuse_copies(names, layout, sums)?;
         Ok(whitening)
     }
 
@@ -66,6 +73,15 @@ impl Whitening {
         Whitened { dims: self.maps.each_ref().map(Mat::nrows), tensor: plain.mapped([first, second, third]) }
     }
 
+    /// The canonical correlations of the features of the two views other than `third`, largest first.
+    pub(crate) fn correlations(&self, family: &Family, sums: &[f64], third: usize) -> Result<Vec<f64>> {
+        let [a, b] = others(third).map(|v| &self.maps[v]);
+        let pair =
+            a * family.pair(third, sums) * b.transpose() * faer::Scale(1.0 / family.tensor.of(sums)[0]);
+        let varying = pair.submatrix(1, 1, pair.nrows() - 1, pair.ncols() - 1);
+        varying.singular_values().map_err(|_| Error::Internal("a singular value problem did not converge"))
+    }
+
     /// For each view the map back, from whitened features to plain ones: the inverse of `Z_v` on its range.
     pub(crate) fn inverses(&self) -> Result<[Mat<f64>; VIEWS]> {
         let invert = |v: usize| Ok(pseudo_inverse(self.maps[v].as_ref(), self.maps[v].nrows())?.0);
@@ -79,11 +95,9 @@ impl Whitening {
 
     /// Views that determine each other have a canonical correlation of one.
     fn refuse_copies(&self, names: &[String; VIEWS], layout: &Layout, sums: &[f64]) -> Result<()> {
-        let whitened = self.apply(&layout.features, sums);
-        for v in 0..VIEWS {
-            let [a, b] = others(v);
-            if whitened.correlations(a, b)?[0] > COPY_CORRELATION {
-                let [first, second] = [a, b].map(|v| names[v].clone());
+        for third in 0..VIEWS {
+            if self.correlations(&layout.features, sums, third)?[0] > COPY_CORRELATION {
+                let [first, second] = others(third).map(|v| names[v].clone());
                 return Err(Error::IdenticalViews { first, second });
             }
         }
@@ -103,13 +117,6 @@ impl Whitened {
             cells = (0..rest * rows).map(|at| product[(at / rows, at % rows)]).collect();
         }
         cells
-    }
-
-    /// The canonical correlations of two views' features, largest first.
-    pub(crate) fn correlations(&self, a: usize, b: usize) -> Result<Vec<f64>> {
-        let pair = self.pair(a, b);
-        let varying = pair.submatrix(1, 1, pair.nrows() - 1, pair.ncols() - 1);
-        varying.singular_values().map_err(|_| Error::Internal("a singular value problem did not converge"))
     }
 
     /// The third moment contracted with a vector in one view.

@@ -18,7 +18,7 @@ use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
 use crate::error::Result;
 use crate::interval::{Deviations, jackknife};
 use crate::moments::{Moments, others};
-use crate::refinement::{Curvature, Distance, Objective, Refined, Refit, refine, refine_near};
+use crate::refinement::{Curvature, Distance, Misfit, Objective, Refined, Refit, Shape, refine, refine_near};
 use crate::risk::{identify, linear_risk};
 use crate::solution::Solution;
 use crate::surrogate::Surrogates;
@@ -93,6 +93,11 @@ pub(crate) struct ByBins {
 pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<Tested> {
     let (schema, layout, sums) = (&moments.header().schema, moments.layout(), moments.total());
     let k = schema.k();
+    if layout.features.pairs.is_some() {
+        let reason =
+            format!("for {k} classes the third moment of bins, on which the test is made, is too large");
+        return Ok(Tested { independence: Independence::untestable(0, reason), by_bins: None });
+    }
     let whitening = Whitening::of(&layout.bins, &sums)?;
     let whitened = whitening.apply(&layout.bins, &sums);
     let untestable = |freedom, reason| {
@@ -251,12 +256,12 @@ impl<'a> Fit<'a> {
     /// For each block, weighted by its share of the rows, what the fit leaves of its moments off the tangent
     /// space: `r - J (J^T J)^-1 J^T r`.
     fn residuals(&self, blocks: &[Block]) -> Vec<Vec<f64>> {
-        let k = self.objective.classes();
+        let k = self.objective.shape().k;
         let model = self.objective.cells_of(&self.refined.mixture);
         // At moments that the mixture fits perfectly the second derivative of the distance is J^T J.
-        let dims = self.objective.dims();
+        let dims = self.objective.shape().dims;
         let perfect = objective(Whitened { dims, tensor: model.clone() }, k);
-        let point = perfect.pack(&self.refined.mixture);
+        let point = perfect.shape().pack(&self.refined.mixture);
         let at = perfect.expand(&point);
         let curvature = Curvature::new(&perfect, &at);
         blocks
@@ -265,7 +270,7 @@ impl<'a> Fit<'a> {
                 let mut residual: Vec<f64> =
                     moments.tensor.iter().zip(&model).map(|(own, model)| weight * (own - model)).collect();
                 let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
-                let (_, gradient) = objective(Whitened { dims, tensor: moved }, k).value_and_gradient(&point);
+                let gradient = objective(Whitened { dims, tensor: moved }, k).expand(&point).gradient;
                 let explained = perfect.tangent(&at, &curvature.step(&perfect, &at, &gradient));
                 residual.iter_mut().zip(explained).for_each(|(r, explained)| *r -= explained);
                 residual
@@ -284,7 +289,7 @@ impl<'a> Fit<'a> {
     ) -> Result<(ByBins, Vec<Dependence>)> {
         let layout = moments.layout();
         let loss = &*moments.header().loss;
-        let (k, dims) = (self.objective.classes(), self.objective.dims());
+        let Shape { dims, k } = self.objective.shape();
         let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Vec<f64>> {
             let mut row = vec![linear_risk(loss, &layout.bins, self.whitening, mixture, layout, sums)?.value];
             for third in (0..VIEWS).rev() {
@@ -294,7 +299,7 @@ impl<'a> Fit<'a> {
         };
         let whole = read(&self.refined.mixture, whitened, sums)?;
         let refit = Refit::new(&self.objective, &self.refined.mixture);
-        let deviations = jackknife(moments, &whole, |left| {
+        let deviations = jackknife(moments, &whole, |_, left| {
             let whitened = self.whitening.apply(&layout.bins, left);
             let mixture = refit.to(&objective(whitened.clone(), k));
             read(&mixture, &whitened, left)

@@ -17,6 +17,9 @@ pub enum Way {
     Regression,
     /// Maximum likelihood of the three views over a sieve of ridge functions.
     Sieve,
+    /// The model's own scores with a temperature a view and an offset a view and class, by maximum likelihood of the
+    /// three views.
+    Calibration,
 }
 
 impl Way {
@@ -26,6 +29,7 @@ impl Way {
             Way::Discriminant => "discriminant",
             Way::Regression => "regression",
             Way::Sieve => "posterior",
+            Way::Calibration => "calibrated",
         }
     }
 }

@@ -1,5 +1,6 @@
 //! From batches to sums.
 
+use super::kept::{Chunk, Kept};
 use super::kernel;
 use super::layout::{Family, Layout, others};
 use super::state::{Header, Holder, Moments};
@@ -51,6 +52,8 @@ struct Plan {
 pub struct Accumulator {
     plan: Plan,
     blocks: Vec<Vec<f64>>,
+    /// The features of all rows of each block, where the third moment is not formed.
+    kept: Option<Vec<Vec<Chunk>>>,
     position: u64,
 }
 
@@ -58,16 +61,27 @@ impl Accumulator {
     /// An empty sum of what the header says.
     ///
     /// # Errors
-    /// [`Error::TooManyClasses`], or [`Error::InvalidState`] for a broken header.
+    /// [`Error::NoState`], or [`Error::InvalidState`] for a broken header.
     pub fn new(header: Header) -> Result<Self> {
         let k = header.schema.k();
         if k > MOST_CLASSES {
-            return Err(Error::TooManyClasses { k, most: MOST_CLASSES });
+            return Err(Error::NoState { k, most: MOST_CLASSES });
         }
         let layout = header.layout()?;
-        let blocks = vec![vec![0.0; layout.len]; block_count(k)];
+        Self::laid_out(header, layout, None)
+    }
+
+    /// The same that forms no third moment and keeps the features of all rows instead, for many classes.
+    pub(crate) fn keeping(header: Header) -> Result<Self> {
+        let layout = header.layout_without_tensor()?;
+        let kept = vec![Vec::new(); block_count(header.schema.k())];
+        Self::laid_out(header, layout, Some(kept))
+    }
+
+    fn laid_out(header: Header, layout: Layout, kept: Option<Vec<Vec<Chunk>>>) -> Result<Self> {
+        let blocks = vec![vec![0.0; layout.len]; block_count(header.schema.k())];
         let holders = header.holders();
-        Ok(Self { plan: Plan { header, holders, layout }, blocks, position: 0 })
+        Ok(Self { plan: Plan { header, holders, layout }, blocks, kept, position: 0 })
     }
 
     /// Adds the rows of a batch. Which block a row goes to depends on its position (or its group) alone, and
@@ -88,13 +102,24 @@ impl Accumulator {
         let before = self.position;
         self.position += batch.rows() as u64;
         let plan = &self.plan;
+        let kept: Vec<Option<&mut Vec<Chunk>>> = match &mut self.kept {
+            Some(kept) => kept.iter_mut().map(Some).collect(),
+            None => self.blocks.iter().map(|_| None).collect(),
+        };
         self.blocks
             .par_iter_mut()
             .zip(rows_of)
-            .try_for_each_init(Workspace::default, |work, (block, rows)| {
-                rows.chunks(CHUNK).try_for_each(|rows| work.add(plan, batch, rows, block))
+            .zip(kept)
+            .try_for_each_init(Workspace::default, |work, ((block, rows), mut kept)| {
+                rows.chunks(CHUNK).try_for_each(|rows| {
+                    work.add(plan, batch, rows, block)?;
+                    if let Some(kept) = &mut kept {
+                        kept.push(Chunk::new(rows.len(), work.features()));
+                    }
+                    Ok(())
+                })
             })
-            .map_err(|broken| broken.error(&self.plan.header, before))
+            .map_err(|broken: BrokenTerm| broken.error(&self.plan.header, before))
     }
 
     /// The finished state.
@@ -102,10 +127,16 @@ impl Accumulator {
     /// # Errors
     /// [`Error::Overflow`].
     pub fn finish(self) -> Result<Moments> {
+        Ok(self.finish_keeping()?.0)
+    }
+
+    /// The finished state, and the features of all rows where they were kept.
+    pub(crate) fn finish_keeping(self) -> Result<(Moments, Option<Kept>)> {
         if self.blocks.iter().flatten().any(|sum| !sum.is_finite()) {
             return Err(Error::Overflow);
         }
-        Moments::new(self.plan.header, self.blocks)
+        let moments = Moments::laid_out(self.plan.header, self.plan.layout, self.blocks)?;
+        Ok((moments, self.kept.map(|blocks| Kept { blocks })))
     }
 }
 
@@ -134,6 +165,11 @@ struct Workspace {
 }
 
 impl Workspace {
+    /// The features of the rows that were added last.
+    fn features(&self) -> [&[f64]; VIEWS] {
+        self.groups.each_ref().map(|view| view.features.as_slice())
+    }
+
     /// Adds some rows of a batch to a block.
     fn add(
         &mut self,
@@ -317,7 +353,12 @@ fn add_family(
     block: &mut [f64],
 ) {
     let q = features.map(|features| features.len() / n);
-    kernel::tensor(features[0], features[1], features[2], n, q, family.tensor.of_mut(block));
+    let formed = [0, 1, 2].map(|v| family.tensor.shape[v]);
+    kernel::tensor(features[0], features[1], features[2], n, formed, family.tensor.of_mut(block));
+    for (part, v) in family.pairs.iter().flatten().zip(0..VIEWS) {
+        let [a, b] = others(v);
+        kernel::cross(features[a], features[b], n, q[a], q[b], part.of_mut(block));
+    }
     for v in 0..VIEWS {
         kernel::gram(features[v], n, q[v], family.gram[v].of_mut(block));
     }

@@ -3,7 +3,9 @@
 //! A block of rows is one flat vector of sums. Adding two blocks is adding two vectors, deleting a block
 //! for the jackknife is subtracting one; only this table knows what the numbers are.
 
+use crate::linalg::from_rows;
 use crate::views::VIEWS;
+use faer::Mat;
 
 /// One named array inside a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,8 +43,10 @@ impl Part {
 /// The moments of one kind of features, `u_v`, and of the loss terms `f_t` with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Family {
-    /// `u_1 (x) u_2 (x) u_3`.
+    /// `u_1 (x) u_2 (x) u_3`; of the leading ones alone where it is not formed.
     pub tensor: Part,
+    /// Where the third moment is not formed: `u_a (x) u_b` for the two views `a`, `b` other than each one, in order.
+    pub pairs: Option<[Part; VIEWS]>,
     /// `u_v (x) u_v`, for each group of views.
     pub gram: [Part; VIEWS],
     /// `f_t (x) u_a`, for each holder `t` of terms and each of the two groups `a` other than its own, in order.
@@ -50,8 +54,25 @@ pub struct Family {
 }
 
 impl Family {
+    /// The sums of `u_a u_b^T` for the two views other than `third`, in order.
+    pub(crate) fn pair(&self, third: usize, sums: &[f64]) -> Mat<f64> {
+        let [a, b] = others(third);
+        let [rows, columns] = [a, b].map(|v| self.gram[v].shape[0]);
+        if let Some(pairs) = &self.pairs {
+            return from_rows(pairs[third].of(sums), rows, columns);
+        }
+        // The slice of the third moment at the third view's leading one.
+        let (cells, [_, d2, d3]) = (self.tensor.of(sums), [0, 1, 2].map(|v| self.tensor.shape[v]));
+        Mat::from_fn(rows, columns, |i, j| {
+            let mut at = [0; VIEWS];
+            (at[a], at[b]) = (i, j);
+            cells[(at[0] * d2 + at[1]) * d3 + at[2]]
+        })
+    }
+
     fn parts(&self) -> impl Iterator<Item = &Part> {
-        [&self.tensor].into_iter().chain(&self.gram).chain(self.cross.iter().flatten())
+        let pairs = self.pairs.iter().flatten();
+        [&self.tensor].into_iter().chain(pairs).chain(&self.gram).chain(self.cross.iter().flatten())
     }
 }
 
@@ -98,26 +119,58 @@ pub fn others(view: usize) -> [usize; 2] {
     }
 }
 
+/// What holds the terms of a loss.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Terms {
+    /// The group of each holder.
+    pub holders: Vec<usize>,
+    /// How many terms each holds.
+    pub each: usize,
+    /// Whether they are cut.
+    pub cut: bool,
+}
+
 impl Layout {
-    /// The layout for so many views, `k` classes, holders of so many terms, cut or not, in these groups, and features and
-    /// bins of these dimensions, leading ones included.
-    pub fn new(
+    /// The layout for so many views, `k` classes, these terms, and features and bins of these dimensions, leading ones
+    /// included.
+    pub fn new(views: usize, k: usize, terms: Terms, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
+        Self::with(views, k, terms, features, bins, true)
+    }
+
+    /// The same without the third moment of the features, for many classes.
+    pub fn without_tensor(
         views: usize,
         k: usize,
-        holders: Vec<usize>,
-        terms: usize,
-        cut: bool,
+        terms: Terms,
         features: [usize; VIEWS],
         bins: [usize; VIEWS],
     ) -> Self {
+        Self::with(views, k, terms, features, bins, false)
+    }
+
+    fn with(
+        views: usize,
+        k: usize,
+        terms: Terms,
+        features: [usize; VIEWS],
+        bins: [usize; VIEWS],
+        formed: bool,
+    ) -> Self {
+        let Terms { holders, each: terms, cut } = terms;
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
             let part = Part { name, shape, offset: len };
             len += part.len();
             part
         };
-        let mut family = |prefix: &str, q: [usize; VIEWS]| Family {
-            tensor: part(format!("{prefix}tensor"), q.to_vec()),
+        let mut family = |prefix: &str, q: [usize; VIEWS], formed: bool| Family {
+            tensor: part(format!("{prefix}tensor"), if formed { q.to_vec() } else { vec![1; VIEWS] }),
+            pairs: (!formed).then(|| {
+                std::array::from_fn(|v| {
+                    let [a, b] = others(v);
+                    part(format!("{prefix}pair.{a}.{b}"), vec![q[a], q[b]])
+                })
+            }),
             gram: std::array::from_fn(|v| part(format!("{prefix}gram.{v}"), vec![q[v], q[v]])),
             cross: holders
                 .iter()
@@ -125,7 +178,7 @@ impl Layout {
                 .map(|(t, &v)| others(v).map(|a| part(format!("{prefix}cross.{t}.{a}"), vec![terms, q[a]])))
                 .collect(),
         };
-        let (of_features, of_bins) = (family("", features), family("bins.", bins));
+        let (of_features, of_bins) = (family("", features, formed), family("bins.", bins, true));
         let q = features;
         Self {
             rows: part("rows".into(), vec![1]),

@@ -1,6 +1,6 @@
 //! The finished sums and what they are sums of.
 
-use super::layout::Layout;
+use super::layout::{Layout, Terms};
 use crate::error::{Error, Result};
 use crate::features::{Bins, Evaluated, FeatureMap};
 use crate::grouping::Grouping;
@@ -29,6 +29,9 @@ pub struct Header {
     pub bins: [Bins; VIEWS],
 }
 
+/// Makes a layout from the numbers of views and classes, the terms, and the dimensions of features and bins.
+type LayOut = fn(usize, usize, Terms, [usize; VIEWS], [usize; VIEWS]) -> Layout;
+
 impl Header {
     /// Where each sum of a state with this header lies.
     ///
@@ -36,6 +39,15 @@ impl Header {
     /// [`Error::InvalidState`] where the groups are not of these views, or the feature map or the bins not for these
     /// classes.
     pub fn layout(&self) -> Result<Layout> {
+        self.lay_out(Layout::new)
+    }
+
+    /// The same where the third moment is not formed.
+    pub(crate) fn layout_without_tensor(&self) -> Result<Layout> {
+        self.lay_out(Layout::without_tensor)
+    }
+
+    fn lay_out(&self, layout: LayOut) -> Result<Layout> {
         let k = self.schema.k();
         if !self.grouping.fits(self.schema.views().len()) {
             return Err(Error::InvalidState { reason: "its groups are not of its views".into() });
@@ -53,8 +65,9 @@ impl Header {
             return Err(Error::InvalidState { reason: "its ceilings are broken".into() });
         }
         let holders = holders.into_iter().map(|holder| holder.group).collect();
-        let (views, cut) = (self.schema.views().len(), self.ceilings.is_some());
-        Ok(Layout::new(views, k, holders, terms, cut, [self.features.dimension(k); VIEWS], bins))
+        let terms = Terms { holders, each: terms, cut: self.ceilings.is_some() };
+        let features = [self.features.dimension(k); VIEWS];
+        Ok(layout(self.schema.views().len(), k, terms, features, bins))
     }
 
     /// What holds the terms of the loss: each view where it is a sum, each group where it is a product.
@@ -138,6 +151,11 @@ impl Moments {
     /// numbers.
     pub fn new(header: Header, blocks: Vec<Vec<f64>>) -> Result<Self> {
         let layout = header.layout()?;
+        Self::laid_out(header, layout, blocks)
+    }
+
+    /// A state from its blocks, whose sums lie as the layout says.
+    pub(crate) fn laid_out(header: Header, layout: Layout, blocks: Vec<Vec<f64>>) -> Result<Self> {
         if blocks.is_empty() {
             return Err(Error::InvalidState { reason: "it has no blocks".into() });
         }

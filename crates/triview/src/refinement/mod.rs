@@ -1,14 +1,46 @@
 //! From a start to the prior and class means that fit the moments best.
 
+mod implicit;
 mod minimise;
 mod newton;
 mod objective;
+mod point;
+mod pull;
 
+pub(crate) use implicit::Implicit;
 pub(crate) use minimise::minimise;
 pub(crate) use newton::{Curvature, polish};
 pub(crate) use objective::{Distance, Objective};
+pub(crate) use point::{Expansion, Shape};
+pub(crate) use pull::{STRONG, WEAK};
 
 use crate::decomposition::Mixture;
+use faer::linalg::solvers::Llt;
+
+/// How far mixtures are from the moments of some rows, as a function of a point: what a fit minimises, whether the
+/// third moment is formed ([`Objective`]) or not ([`Implicit`]).
+pub(crate) trait Misfit {
+    /// What curvature needs of a point beside its mixture.
+    type Detail;
+
+    /// Conjugate gradients solve Newton's equations until the squared error, in the preconditioner's norm, has
+    /// fallen by this factor.
+    const PRECISION: f64;
+
+    /// How a mixture lies in a point.
+    fn shape(&self) -> Shape;
+
+    /// Value, gradient, and what curvature needs.
+    fn expand(&self, point: &[f64]) -> Expansion<Self::Detail>;
+
+    /// The second derivative at a point, exact or nearly, applied to a direction.
+    fn curvature(&self, at: &Expansion<Self::Detail>, direction: &[f64]) -> Vec<f64>;
+
+    /// The factored second derivative, where it is positive definite and small enough to be formed.
+    fn factor(&self, _at: &Expansion<Self::Detail>) -> Option<Llt<f64>> {
+        None
+    }
+}
 
 /// L-BFGS stops here: the gradient of whitened moments is of the order of one away from a minimum.
 const COARSE_GRADIENT: f64 = 1e-6;
@@ -34,23 +66,26 @@ pub(crate) struct Refined {
 /// overlap, and the last digits are what makes merged states agree.
 pub(crate) fn refine(objective: &Objective, start: &Mixture) -> Refined {
     let coarse = minimise(
-        |point| objective.value_and_gradient(point),
-        objective.pack(start),
+        |point| {
+            let at = objective.expand(point);
+            (at.value, at.gradient)
+        },
+        objective.shape().pack(start),
         COARSE_GRADIENT,
         MOST_ITERATIONS,
     );
-    finish(objective, coarse.point, coarse.iterations)
+    finish(objective, coarse.point, FINE_GRADIENT, coarse.iterations)
 }
 
 /// Refines a start that is near a minimum by Newton's method alone.
 pub(crate) fn refine_near(objective: &Objective, start: &Mixture) -> Refined {
-    finish(objective, objective.pack(start), 0)
+    finish(objective, objective.shape().pack(start), FINE_GRADIENT, 0)
 }
 
-fn finish(objective: &Objective, point: Vec<f64>, iterations: usize) -> Refined {
-    let fine = polish(objective, point, FINE_GRADIENT, 40);
+fn finish<M: Misfit>(objective: &M, point: Vec<f64>, tolerance: f64, iterations: usize) -> Refined {
+    let fine = polish(objective, point, tolerance, 40);
     Refined {
-        mixture: objective.unpack(&fine.point),
+        mixture: objective.shape().unpack(&fine.point),
         objective: fine.value,
         iterations: iterations + fine.iterations,
         converged: fine.converged,
@@ -70,7 +105,7 @@ pub(crate) struct Refit {
 impl Refit {
     /// From a fit and the objective that it minimises.
     pub(crate) fn new(objective: &Objective, fitted: &Mixture) -> Self {
-        let point = objective.pack(fitted);
+        let point = objective.shape().pack(fitted);
         let curvature = Curvature::new(objective, &objective.expand(&point));
         Self { point, curvature }
     }
@@ -92,6 +127,6 @@ impl Refit {
                 }
             }
         }
-        objective.unpack(&point)
+        objective.shape().unpack(&point)
     }
 }

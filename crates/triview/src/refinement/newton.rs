@@ -1,11 +1,14 @@
 //! Newton's method: the last digits of a fit, and refits to slightly different moments.
 
+use super::Misfit;
 use super::minimise::Minimum;
-use super::objective::{Expansion, Objective};
+use super::point::{Expansion, Shape, mixing};
+use crate::decomposition::Mixture;
 use crate::linalg::{dot, pseudo_inverse};
 use crate::views::VIEWS;
+use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{Llt, Solve};
-use faer::{Mat, Side};
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// Conjugate gradient steps for one Newton step, at the most.
 const MOST_INNER: usize = 200;
@@ -13,7 +16,7 @@ const MOST_INNER: usize = 200;
 /// Newton steps from a point near a minimum, until no entry of the gradient exceeds the tolerance.
 ///
 /// Steps that do not lower the objective are halved; when none does, the search ends where it stands.
-pub(crate) fn polish(objective: &Objective, start: Vec<f64>, tolerance: f64, most: usize) -> Minimum {
+pub(crate) fn polish<M: Misfit>(objective: &M, start: Vec<f64>, tolerance: f64, most: usize) -> Minimum {
     let mut point = start;
     let mut at = objective.expand(&point);
     let mut iterations = 0;
@@ -34,12 +37,12 @@ fn largest(gradient: &[f64]) -> f64 {
 
 /// The first of the steps 1, 1/2, 1/4, ... that lowers the objective, or the gradient where the objective no
 /// longer shows a difference.
-fn descend(
-    objective: &Objective,
+fn descend<M: Misfit>(
+    objective: &M,
     point: &[f64],
-    at: &Expansion,
+    at: &Expansion<M::Detail>,
     step: &[f64],
-) -> Option<(Vec<f64>, Expansion)> {
+) -> Option<(Vec<f64>, Expansion<M::Detail>)> {
     let mut length = 1.0;
     for _ in 0..12 {
         let next: Vec<f64> = point.iter().zip(step).map(|(x, s)| x + length * s).collect();
@@ -63,39 +66,45 @@ pub(crate) enum Curvature {
     Iterative,
 }
 
-/// Up to so many unknowns the second derivative is formed: 22 classes, and 20 MB.
-const MOST_FACTORED: usize = 1_500;
-
 impl Curvature {
-    pub(crate) fn new(objective: &Objective, at: &Expansion) -> Self {
-        if at.gradient.len() > MOST_FACTORED {
-            return Curvature::Iterative;
-        }
-        objective.hessian(at).llt(Side::Lower).map_or(Curvature::Iterative, Curvature::Factored)
+    pub(crate) fn new<M: Misfit>(objective: &M, at: &Expansion<M::Detail>) -> Self {
+        objective.factor(at).map_or(Curvature::Iterative, Curvature::Factored)
     }
 
     /// The Newton step `-H^-1 g` with the curvature at `at`.
-    pub(crate) fn step(&self, objective: &Objective, at: &Expansion, gradient: &[f64]) -> Vec<f64> {
+    pub(crate) fn step<M: Misfit>(
+        &self,
+        objective: &M,
+        at: &Expansion<M::Detail>,
+        gradient: &[f64],
+    ) -> Vec<f64> {
         match self {
             Curvature::Factored(factor) => {
                 let solved = factor.solve(Mat::from_fn(gradient.len(), 1, |i, _| -gradient[i]));
                 solved.col_as_slice(0).to_vec()
             }
-            Curvature::Iterative => conjugate_gradients(objective, at, gradient),
+            Curvature::Iterative => {
+                let preconditioner = Preconditioner::new(objective.shape(), &at.mixture);
+                conjugate_gradients(objective, at, gradient, &preconditioner)
+            }
         }
     }
 }
 
 /// Solves `H s = -g` by conjugate gradients, preconditioned by the part of `H` that couples classes within one
 /// view (what alternating least squares solves). Stops at a direction of negative curvature.
-fn conjugate_gradients(objective: &Objective, at: &Expansion, gradient: &[f64]) -> Vec<f64> {
-    let preconditioner = Preconditioner::new(objective, at);
+pub(super) fn conjugate_gradients<M: Misfit>(
+    objective: &M,
+    at: &Expansion<M::Detail>,
+    gradient: &[f64],
+    preconditioner: &Preconditioner,
+) -> Vec<f64> {
     let mut step = vec![0.0; gradient.len()];
     let mut residual: Vec<f64> = gradient.iter().map(|g| -g).collect();
     let mut scaled = preconditioner.apply(&residual);
     let mut direction = scaled.clone();
     let mut size = dot(&residual, &scaled);
-    let target = size * 1e-20;
+    let target = size * M::PRECISION;
     for inner in 0..MOST_INNER {
         if size <= target || size == 0.0 {
             break;
@@ -121,36 +130,29 @@ fn conjugate_gradients(objective: &Objective, at: &Expansion, gradient: &[f64]) 
 }
 
 /// The inverse of `pi pi^T o Gamma_a o Gamma_b` for each view.
-struct Preconditioner {
+pub(super) struct Preconditioner {
     inverses: [Mat<f64>; VIEWS],
-    /// Free rows of each view's class means.
-    rows: [usize; VIEWS],
-    k: usize,
+    shape: Shape,
 }
 
 impl Preconditioner {
-    fn new(objective: &Objective, at: &Expansion) -> Self {
+    pub(super) fn new(shape: Shape, mixture: &Mixture) -> Self {
+        let k = shape.k;
         let inverses = std::array::from_fn(|v| {
-            let mixing = objective.mixing(at, v);
-            let k = mixing.nrows();
-            pseudo_inverse(mixing.as_ref(), k).map_or_else(|_| Mat::identity(k, k), |(inverse, _)| inverse)
+            pseudo_inverse(mixing(mixture, v).as_ref(), k)
+                .map_or_else(|_| Mat::identity(k, k), |(inverse, _)| inverse)
         });
-        Self { inverses, rows: objective.dims().map(|d| d - 1), k: objective.classes() }
+        Self { inverses, shape }
     }
 
     fn apply(&self, gradient: &[f64]) -> Vec<f64> {
-        let k = self.k;
-        let mut out = Vec::with_capacity(gradient.len());
-        out.extend_from_slice(&gradient[..k]);
-        let mut start = k;
-        for (inverse, &d) in self.inverses.iter().zip(&self.rows) {
-            let block = &gradient[start..start + d * k];
-            for j in 0..k {
-                for i in 0..d {
-                    out.push((0..k).map(|l| inverse[(l, j)] * block[l * d + i]).sum());
-                }
-            }
-            start += d * k;
+        let Shape { dims, k } = self.shape;
+        let mut out = gradient.to_vec();
+        for ((inverse, d), start) in self.inverses.iter().zip(dims).zip(self.shape.starts()) {
+            let range = start..start + (d - 1) * k;
+            let block = MatRef::from_column_major_slice(&gradient[range.clone()], d - 1, k);
+            let scaled = MatMut::from_column_major_slice_mut(&mut out[range], d - 1, k);
+            matmul(scaled, Accum::Replace, block, inverse, 1.0, Par::Seq);
         }
         out
     }

@@ -1,12 +1,15 @@
 //! How far a mixture's third moment is from the data's.
 
+use super::Misfit;
+use super::point::{Expansion, Shape, inner, product};
 use crate::decomposition::{Mixture, slice};
-use crate::linalg::{dot, softmax};
+use crate::linalg::dot;
 use crate::moments::others;
 use crate::views::VIEWS;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
-use faer::{Accum, Mat, MatRef, Par};
+use faer::linalg::solvers::Llt;
+use faer::{Accum, Mat, MatRef, Par, Side};
 
 /// What distance is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,8 +43,7 @@ impl Distance {
     }
 }
 
-/// The distance as a function of a point: `k` logits of `pi`, then the class means of each view, class by
-/// class, without the first row, which is fixed at one.
+/// The distance as a function of a point.
 pub(crate) struct Objective {
     distance: Distance,
     /// The third moment, slowest index the first view's.
@@ -52,8 +54,7 @@ pub(crate) struct Objective {
 }
 
 /// Everything about a point that its value, gradient and curvature have in common.
-pub(crate) struct Expansion {
-    mixture: Mixture,
+pub(crate) struct Cells {
     /// Class means in the cells' features.
     means: [Mat<f64>; VIEWS],
     /// First and second derivative of the distance in each cell.
@@ -63,67 +64,20 @@ pub(crate) struct Expansion {
     contracted: [Mat<f64>; VIEWS],
     /// The derivative in the prior, before its softmax.
     prior_gradient: Vec<f64>,
-    pub(crate) value: f64,
-    pub(crate) gradient: Vec<f64>,
 }
 
-impl Objective {
-    pub(crate) fn new(distance: Distance, cells: Vec<f64>, maps: [Mat<f64>; VIEWS], k: usize) -> Self {
-        Self { distance, cells, maps, k }
+impl Misfit for Objective {
+    type Detail = Cells;
+
+    // The last digits are what makes merged states agree.
+    const PRECISION: f64 = 1e-20;
+
+    fn shape(&self) -> Shape {
+        Shape { dims: self.maps.each_ref().map(Mat::ncols), k: self.k }
     }
 
-    /// Dimensions of the mixture's features.
-    pub(crate) fn dims(&self) -> [usize; VIEWS] {
-        self.maps.each_ref().map(Mat::ncols)
-    }
-
-    /// The number of classes.
-    pub(crate) fn classes(&self) -> usize {
-        self.k
-    }
-
-    /// The point of a mixture.
-    pub(crate) fn pack(&self, mixture: &Mixture) -> Vec<f64> {
-        let mut point: Vec<f64> = mixture.prior.iter().map(|p| p.max(1e-8).ln()).collect();
-        for means in &mixture.means {
-            for j in 0..self.k {
-                point.extend_from_slice(&means.col_as_slice(j)[1..]);
-            }
-        }
-        point
-    }
-
-    /// The mixture of a point.
-    pub(crate) fn unpack(&self, point: &[f64]) -> Mixture {
-        Mixture { prior: softmax(&point[..self.k]), means: self.unpack_means(&point[self.k..], 1.0) }
-    }
-
-    /// Class means, or a change of them, from a point's entries; `first` is the first row.
-    fn unpack_means(&self, entries: &[f64], first: f64) -> [Mat<f64>; VIEWS] {
-        let mut at = 0;
-        self.dims().map(|d| {
-            let means =
-                Mat::from_fn(
-                    d,
-                    self.k,
-                    |i, j| {
-                        if i == 0 { first } else { entries[at + j * (d - 1) + i - 1] }
-                    },
-                );
-            at += (d - 1) * self.k;
-            means
-        })
-    }
-
-    /// Value and gradient.
-    pub(crate) fn value_and_gradient(&self, point: &[f64]) -> (f64, Vec<f64>) {
-        let expansion = self.expand(point);
-        (expansion.value, expansion.gradient)
-    }
-
-    /// Value, gradient, and what curvature needs.
-    pub(crate) fn expand(&self, point: &[f64]) -> Expansion {
-        let mixture = self.unpack(point);
+    fn expand(&self, point: &[f64]) -> Expansion<Cells> {
+        let mixture = self.shape().unpack(point);
         let means: [Mat<f64>; VIEWS] = std::array::from_fn(|v| product(&self.maps[v], &mixture.means[v]));
         let model = model_cells(&mixture.prior, means.each_ref());
         let (mut value, mut slopes, mut bends) = (0.0, Vec::with_capacity(model.len()), model);
@@ -136,37 +90,84 @@ impl Objective {
         let contracted = contract(&slopes, means.each_ref());
         let prior_gradient: Vec<f64> =
             (0..self.k).map(|j| dot(contracted[0].col_as_slice(j), means[0].col_as_slice(j))).collect();
-        let mean = dot(&mixture.prior, &prior_gradient);
-        let mut gradient: Vec<f64> =
-            mixture.prior.iter().zip(&prior_gradient).map(|(p, g)| p * (g - mean)).collect();
-        for v in 0..VIEWS {
-            self.pack_gradient(v, &contracted[v], &mixture.prior, &mut gradient);
-        }
-        Expansion { mixture, means, slopes, bends, contracted, prior_gradient, value, gradient }
+        let gradient = self.shape().pack_gradient(&mixture.prior, &prior_gradient, &self.pulled(&contracted));
+        let detail = Cells { means, slopes, bends, contracted, prior_gradient };
+        Expansion { mixture, value, gradient, detail }
     }
 
-    /// Appends the gradient in a view's means from that in the cells' features, for each unit of prior.
-    fn pack_gradient(&self, v: usize, of_cells: &Mat<f64>, prior: &[f64], gradient: &mut Vec<f64>) {
-        let mut pulled = Mat::zeros(self.maps[v].ncols(), self.k);
-        matmul(pulled.as_mut(), Accum::Replace, self.maps[v].transpose(), of_cells, 1.0, Par::Seq);
-        for j in 0..self.k {
-            gradient.extend(pulled.col_as_slice(j)[1..].iter().map(|g| prior[j] * g));
+    /// The exact second derivative at a point, applied to a direction.
+    fn curvature(&self, at: &Expansion<Cells>, direction: &[f64]) -> Vec<f64> {
+        let k = self.k;
+        let (prior, detail) = (&at.mixture.prior, &at.detail);
+        let (d_prior, d_means) = self.change(at, direction);
+        let [u1, u2, u3] = &detail.means;
+        let [d1, d2, d3] = &d_means;
+        let mut d_slopes = self.tangent(at, direction);
+        d_slopes.iter_mut().zip(&detail.bends).for_each(|(change, bend)| *change *= bend);
+
+        // How the contracted slopes change: with the slopes, and with the means they are contracted with.
+        let mut d_contracted = contract(&d_slopes, [u1, u2, u3]);
+        for (changed, factors) in [[d1, u2, u3], [u1, d2, u3], [u1, u2, d3]].into_iter().enumerate() {
+            let change = contract(&detail.slopes, factors);
+            for v in (0..VIEWS).filter(|&v| v != changed) {
+                d_contracted[v] += &change[v];
+            }
         }
+        let d_prior_gradient: Vec<f64> = (0..k)
+            .map(|j| {
+                dot(d_contracted[0].col_as_slice(j), u1.col_as_slice(j))
+                    + dot(detail.contracted[0].col_as_slice(j), d1.col_as_slice(j))
+            })
+            .collect();
+        for v in 0..VIEWS {
+            for j in 0..k {
+                let ratio = d_prior[j] / prior[j];
+                let change = d_contracted[v].col_as_slice_mut(j);
+                for (change, slope) in change.iter_mut().zip(detail.contracted[v].col_as_slice(j)) {
+                    *change += ratio * slope;
+                }
+            }
+        }
+        let mut out = self.shape().pack_gradient(prior, &d_prior_gradient, &self.pulled(&d_contracted));
+        let mean = dot(prior, &detail.prior_gradient);
+        let d_mean = dot(&d_prior, &detail.prior_gradient);
+        for j in 0..k {
+            out[j] += d_prior[j] * (detail.prior_gradient[j] - mean) - prior[j] * d_mean;
+        }
+        out
+    }
+
+    fn factor(&self, at: &Expansion<Cells>) -> Option<Llt<f64>> {
+        if at.gradient.len() > MOST_FACTORED {
+            return None;
+        }
+        self.hessian(at).llt(Side::Lower).ok()
+    }
+}
+
+/// Up to so many unknowns the second derivative is formed: 22 classes, and 20 MB.
+const MOST_FACTORED: usize = 1_500;
+
+impl Objective {
+    pub(crate) fn new(distance: Distance, cells: Vec<f64>, maps: [Mat<f64>; VIEWS], k: usize) -> Self {
+        Self { distance, cells, maps, k }
+    }
+
+    /// The derivative in the class means from that in the means of the cells' features.
+    fn pulled(&self, of_cells: &[Mat<f64>; VIEWS]) -> [Mat<f64>; VIEWS] {
+        std::array::from_fn(|v| inner(&self.maps[v], &of_cells[v]))
     }
 
     /// How the prior and the class means in the cells' features change along a direction.
-    fn change(&self, at: &Expansion, direction: &[f64]) -> (Vec<f64>, [Mat<f64>; VIEWS]) {
-        let prior = &at.mixture.prior;
-        let shift = dot(prior, &direction[..self.k]);
-        let d_prior = prior.iter().zip(direction).map(|(p, z)| p * (z - shift)).collect();
-        let d_mixture = self.unpack_means(&direction[self.k..], 0.0);
+    fn change(&self, at: &Expansion<Cells>, direction: &[f64]) -> (Vec<f64>, [Mat<f64>; VIEWS]) {
+        let (d_prior, d_mixture) = self.shape().change(&at.mixture.prior, direction);
         (d_prior, std::array::from_fn(|v| product(&self.maps[v], &d_mixture[v])))
     }
 
     /// How the mixture's cells change along a direction: the Jacobian applied to it.
-    pub(crate) fn tangent(&self, at: &Expansion, direction: &[f64]) -> Vec<f64> {
+    pub(crate) fn tangent(&self, at: &Expansion<Cells>, direction: &[f64]) -> Vec<f64> {
         let (d_prior, [d1, d2, d3]) = self.change(at, direction);
-        let [u1, u2, u3] = &at.means;
+        let [u1, u2, u3] = &at.detail.means;
         let mut change = model_cells(&d_prior, [u1, u2, u3]);
         for factors in [[&d1, u2, u3], [u1, &d2, u3], [u1, u2, &d3]] {
             let part = model_cells(&at.mixture.prior, factors);
@@ -181,60 +182,18 @@ impl Objective {
         model_cells(&mixture.prior, means.each_ref())
     }
 
-    /// The exact second derivative at a point, applied to a direction.
-    pub(crate) fn curvature(&self, at: &Expansion, direction: &[f64]) -> Vec<f64> {
-        let k = self.k;
-        let prior = &at.mixture.prior;
-        let (d_prior, d_means) = self.change(at, direction);
-        let [u1, u2, u3] = &at.means;
-        let [d1, d2, d3] = &d_means;
-        let mut d_slopes = self.tangent(at, direction);
-        d_slopes.iter_mut().zip(&at.bends).for_each(|(change, bend)| *change *= bend);
-
-        // How the contracted slopes change: with the slopes, and with the means they are contracted with.
-        let mut d_contracted = contract(&d_slopes, [u1, u2, u3]);
-        for (changed, factors) in [[d1, u2, u3], [u1, d2, u3], [u1, u2, d3]].into_iter().enumerate() {
-            let change = contract(&at.slopes, factors);
-            for v in (0..VIEWS).filter(|&v| v != changed) {
-                d_contracted[v] += &change[v];
-            }
-        }
-        let d_prior_gradient: Vec<f64> = (0..k)
-            .map(|j| {
-                dot(d_contracted[0].col_as_slice(j), u1.col_as_slice(j))
-                    + dot(at.contracted[0].col_as_slice(j), d1.col_as_slice(j))
-            })
-            .collect();
-        let mean = dot(prior, &at.prior_gradient);
-        let d_mean = dot(&d_prior, &at.prior_gradient) + dot(prior, &d_prior_gradient);
-        let mut out: Vec<f64> = (0..k)
-            .map(|j| d_prior[j] * (at.prior_gradient[j] - mean) + prior[j] * (d_prior_gradient[j] - d_mean))
-            .collect();
-        for v in 0..VIEWS {
-            for j in 0..k {
-                let ratio = d_prior[j] / prior[j];
-                let change = d_contracted[v].col_as_slice_mut(j);
-                for (change, slope) in change.iter_mut().zip(at.contracted[v].col_as_slice(j)) {
-                    *change += ratio * slope;
-                }
-            }
-            self.pack_gradient(v, &d_contracted[v], prior, &mut out);
-        }
-        out
-    }
-
     /// The exact second derivative at a point as a matrix, of which the lower triangle is filled, with unit curvature
     /// along the one direction that changes nothing, equal shifts of all logits.
     ///
     /// It is `J^T diag(bends) J` for the Jacobian `J` of the cells, and what the slopes add because the cells are
     /// products of class means.
-    pub(crate) fn hessian(&self, at: &Expansion) -> Mat<f64> {
+    fn hessian(&self, at: &Expansion<Cells>) -> Mat<f64> {
         let (k, size) = (self.k, at.gradient.len());
         let prior = &at.mixture.prior;
         let jacobian = self.jacobian(at, size);
         let mut scaled = jacobian.clone();
         for column in scaled.col_iter_mut() {
-            column.iter_mut().zip(&at.bends).for_each(|(cell, bend)| *cell *= bend);
+            column.iter_mut().zip(&at.detail.bends).for_each(|(cell, bend)| *cell *= bend);
         }
         let mut hessian = Mat::zeros(size, size);
         triangular::matmul(
@@ -249,25 +208,17 @@ impl Objective {
             Par::Seq,
         );
 
-        let mean = dot(prior, &at.prior_gradient);
-        let pull: Vec<f64> = (0..k).map(|j| prior[j] * (at.prior_gradient[j] - mean)).collect();
+        let mean = dot(prior, &at.detail.prior_gradient);
+        let pull: Vec<f64> = (0..k).map(|j| prior[j] * (at.detail.prior_gradient[j] - mean)).collect();
         for i in 0..k {
             for j in 0..=i {
                 hessian[(i, j)] += 1.0 / k as f64 - prior[i] * pull[j] - pull[i] * prior[j];
             }
             hessian[(i, i)] += pull[i];
         }
-        let starts = self.starts();
+        let starts = self.shape().starts();
         for v in 0..VIEWS {
-            let mut pulled = Mat::zeros(self.maps[v].ncols(), k);
-            matmul(
-                pulled.as_mut(),
-                Accum::Replace,
-                self.maps[v].transpose(),
-                &at.contracted[v],
-                1.0,
-                Par::Seq,
-            );
+            let pulled = inner(&self.maps[v], &at.detail.contracted[v]);
             let free = pulled.nrows() - 1;
             for j in 0..k {
                 for i in 0..free {
@@ -283,7 +234,7 @@ impl Objective {
         for third in 0..VIEWS {
             let [a, b] = others(third);
             for j in 0..k {
-                let slice = slice(&at.slopes, dims, third, at.means[third].col_as_slice(j));
+                let slice = slice(&at.detail.slopes, dims, third, at.detail.means[third].col_as_slice(j));
                 let block = self.maps[a].transpose() * slice * &self.maps[b];
                 let (free_a, free_b) = (block.nrows() - 1, block.ncols() - 1);
                 for i in 0..free_a {
@@ -299,11 +250,11 @@ impl Objective {
     }
 
     /// The derivative of every cell in every entry of the point.
-    fn jacobian(&self, at: &Expansion, size: usize) -> Mat<f64> {
+    fn jacobian(&self, at: &Expansion<Cells>, size: usize) -> Mat<f64> {
         let (k, prior) = (self.k, &at.mixture.prior);
-        let [d1, d2, d3] = at.means.each_ref().map(Mat::nrows);
+        let [d1, d2, d3] = at.detail.means.each_ref().map(Mat::nrows);
         let mut jacobian = Mat::zeros(d1 * d2 * d3, size);
-        let starts = self.starts();
+        let starts = self.shape().starts();
         let mut fill = |column: usize, weight: f64, factors: [&[f64]; VIEWS]| {
             let cells = jacobian.col_as_slice_mut(column);
             for (a, first) in factors[0].iter().enumerate().filter(|(_, first)| **first != 0.0) {
@@ -315,7 +266,7 @@ impl Objective {
             }
         };
         for j in 0..k {
-            let means = at.means.each_ref().map(|means| means.col_as_slice(j));
+            let means = at.detail.means.each_ref().map(|means| means.col_as_slice(j));
             fill(j, prior[j], means);
             for v in 0..VIEWS {
                 let free = self.maps[v].ncols() - 1;
@@ -334,25 +285,6 @@ impl Objective {
             column.iter_mut().zip(&total).for_each(|(cell, total)| *cell -= prior[j] * total);
         }
         jacobian
-    }
-
-    /// Where the means of each view begin in a point.
-    fn starts(&self) -> [usize; VIEWS] {
-        let [d1, d2, _] = self.dims();
-        [self.k, self.k * d1, self.k * (d1 + d2 - 1)]
-    }
-
-    /// `pi pi^T o Gamma_a o Gamma_b` for the views other than `v`, `Gamma = U^T U`: how the squared distance
-    /// couples the classes' means within one view.
-    pub(crate) fn mixing(&self, at: &Expansion, v: usize) -> Mat<f64> {
-        let grams = others(v).map(|a| {
-            let means = &at.mixture.means[a];
-            let mut gram = Mat::zeros(self.k, self.k);
-            matmul(gram.as_mut(), Accum::Replace, means.transpose(), means, 1.0, Par::Seq);
-            gram
-        });
-        let prior = &at.mixture.prior;
-        Mat::from_fn(self.k, self.k, |i, j| prior[i] * prior[j] * grams[0][(i, j)] * grams[1][(i, j)])
     }
 }
 
@@ -399,12 +331,6 @@ fn contract(cells: &[f64], factors: [&Mat<f64>; VIEWS]) -> [Mat<f64>; VIEWS] {
     let products = pair_products(&vec![1.0; k], factors[0], factors[1]);
     matmul(third.as_mut(), Accum::Replace, unfolded.transpose(), products.as_ref(), 1.0, Par::Seq);
     [first, second, third]
-}
-
-fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
-    let mut out = Mat::zeros(a.nrows(), b.ncols());
-    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
-    out
 }
 
 #[cfg(test)]
