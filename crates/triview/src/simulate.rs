@@ -66,7 +66,7 @@ impl Preset {
             copied: None,
             missing: 0.0,
             subclasses: 1,
-            subclass_separation: 2.0,
+            subclass_separation: 1.8,
         }
     }
 }

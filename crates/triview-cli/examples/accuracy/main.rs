@@ -2,6 +2,7 @@
 //!
 //! `make accuracy` runs all of it in about an hour on two cores; arguments choose tables.
 
+mod latent;
 mod losses;
 #[path = "../mnist/mod.rs"]
 mod mnist;
@@ -38,6 +39,7 @@ const TABLES: [Table; 13] = [
     ("classifiers", |out| trust::classifiers(out)),
     ("copies", |out| views::copies(out)),
     ("missing", |out| views::missing(out)),
+    ("subclasses", |out| latent::subclasses(out)),
 ];
 
 fn main() -> Result<()> {
