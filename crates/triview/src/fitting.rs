@@ -89,17 +89,18 @@ impl<'a> Look<'a> {
     /// [`Features::Auto`], the one with the smallest standard error; more latent states than classes need posteriors.
     pub(crate) fn header(&self, features: Features, latent: Latent) -> Result<Header> {
         let k = self.schema.k();
+        let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
         match latent {
-            Latent::Classes => self.with_bins(self.choose(features)?, None),
+            Latent::Classes => Ok(self.with_bins(&grouping, self.choose(features)?, None)),
             Latent::States(states) if states == k => {
-                self.with_bins(self.choose(features)?, Some(Mediator::classes(k)))
+                Ok(self.with_bins(&grouping, self.choose(features)?, Some(Mediator::classes(k))))
             }
             Latent::States(states) => {
                 self.check_states(states)?;
                 let (map, mediator) = self.choose_states(features, states)?;
-                self.with_bins(map, Some(mediator))
+                Ok(self.with_bins(&grouping, map, Some(mediator)))
             }
-            Latent::Auto => self.fewest_states(features),
+            Latent::Auto => self.fewest_states(&grouping, features),
         }
     }
 
@@ -126,17 +127,16 @@ impl<'a> Look<'a> {
     }
 
     /// As few latent states as the test of independence accepts; where it accepts none, those with the largest p-value.
-    fn fewest_states(&self, features: Features) -> Result<Header> {
+    fn fewest_states(&self, grouping: &Grouping, features: Features) -> Result<Header> {
         let k = self.schema.k();
         let mut tried = Vec::new();
         let mut best: Option<(f64, Header)> = None;
         for states in k..=self.most_states() {
-            let header = match states == k {
-                true => self.with_bins(self.choose(features)?, Some(Mediator::classes(k))),
-                false => self
-                    .choose_states(features, states)
-                    .and_then(|(map, states)| self.with_bins(map, Some(states))),
+            let chosen = match states == k {
+                true => self.choose(features).map(|map| (map, Mediator::classes(k))),
+                false => self.choose_states(features, states),
             };
+            let header = chosen.map(|(map, mediator)| self.with_bins(grouping, map, Some(mediator)));
             let tested = header.and_then(|header| Ok((self.p_value(&header)?, header)));
             let (p_value, header) = match tested {
                 // What is too much for these rows is no reason not to answer with fewer.
@@ -144,7 +144,8 @@ impl<'a> Look<'a> {
                 tested => tested?,
             };
             tried.push(Tried { states, p_value });
-            let p = p_value.unwrap_or(1.0);
+            // What cannot be tested with one state a class is not tested by more.
+            let p = p_value.unwrap_or(if states == k { 1.0 } else { 0.0 });
             if best.as_ref().is_none_or(|(best, _)| p > *best) {
                 best = Some((p, header));
             }
@@ -204,15 +205,14 @@ impl<'a> Look<'a> {
     }
 
     /// The header with bins to test it by.
-    fn with_bins(&self, features: FeatureMap, latent: Option<Mediator>) -> Result<Header> {
+    fn with_bins(&self, grouping: &Grouping, features: FeatureMap, latent: Option<Mediator>) -> Header {
         let grouped = &self.grouped;
         let states = latent.as_ref().map_or(self.schema.k(), Mediator::states);
         let bins = std::array::from_fn(|v| {
             let (present, scores) = grouped.present_scores(&[v]);
             Bins::fit(present, &scores, states, present < grouped.rows())
         });
-        let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
-        Ok(self.header_with(grouping, features, bins, latent))
+        self.header_with(grouping.clone(), features, bins, latent)
     }
 
     fn header_with(

@@ -34,7 +34,7 @@ pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
          median own s.e. in labelled s.e. | trusted | trusted and within 3 own s.e. | states found |"
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
-    for latent in [Latent::Classes, Latent::Auto, Latent::States(6)] {
+    for latent in [Latent::Classes, Latent::Auto] {
         let answers = draws(&setting, latent)?;
         let count = |of: &dyn Fn(&Estimate, &Mean) -> bool| {
             answers.iter().filter(|(estimate, truth)| of(estimate, truth)).count()
@@ -57,7 +57,7 @@ pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
         let mut distinct = found.clone();
         distinct.dedup();
         let listed: Vec<String> =
-            distinct.iter().map(|states| format!("{states} ({} times)", times(states))).collect();
+            distinct.iter().map(|states| format!("{states} in {}", times(states))).collect();
         writeln!(
             out,
             "| {latent} | {} | {} | {} | {:.1} | {:.1} | {} | {} | {} |",

@@ -25,7 +25,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 13] = [
+const TABLES: [Table; 14] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
