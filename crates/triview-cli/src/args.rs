@@ -5,6 +5,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use triview::estimator::{Estimator, Features, Params};
 use triview::loss;
+use triview::mediator::Latent;
 use triview::simulate::Preset;
 use triview_table::{Input, ReadOptions};
 
@@ -62,6 +63,7 @@ pub(crate) enum Command {
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
     triview estimate --group title+body,image,audio articles.parquet\n  \
     triview estimate --by month scores.parquet\n  \
+    triview estimate --latent auto scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
@@ -128,10 +130,10 @@ pub(crate) struct MomentsArgs {
     #[arg(long, short, value_name = "STATE")]
     pub(crate) output: PathBuf,
     /// Use the views, groups, classes, loss and feature map of this state, so that the two can be merged
-    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss", "group"])]
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss", "group", "latent"])]
     pub(crate) like: Option<PathBuf>,
     /// Use the feature map that `estimate --save-posterior` wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss", "group"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss", "group", "latent"])]
     pub(crate) posterior: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -173,6 +175,10 @@ pub(crate) struct SimulateArgs {
     /// Share of the rows in which the first two views depend on each other
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) shared: f64,
+    /// Number of subclasses of each class, which the model does not know: given the class the views then depend on each
+    /// other
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) subclasses: u16,
     /// Probability of each view to be missing in a row
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) missing: f64,
@@ -276,6 +282,10 @@ pub(crate) struct MethodArgs {
     /// What each view is identified by [default: auto]
     #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = features())]
     pub(crate) features: Option<Features>,
+    /// How many latent states the views are independent given, where one a class is too few; auto: as few as the
+    /// test of independence accepts
+    #[arg(long, value_name = "K|auto", help_heading = "Method")]
+    pub(crate) latent: Option<Latent>,
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", help_heading = "Method", default_value_t = 0.95)]
     pub(crate) level: f64,
@@ -291,6 +301,9 @@ impl MethodArgs {
         }
         if let Some(groups) = &self.group {
             params = params.group(groups);
+        }
+        if let Some(latent) = self.latent {
+            params = params.latent(latent);
         }
         params.check()
     }

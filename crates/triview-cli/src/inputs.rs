@@ -135,6 +135,7 @@ fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> R
         ("--group", method.group.is_some()),
         ("--loss", method.loss.is_some()),
         ("--features", method.features.is_some()),
+        ("--latent", method.latent.is_some()),
         ("--by", by.is_some()),
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {

@@ -8,6 +8,7 @@ use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Fit};
 use triview::grouping::{Grouping, OtherGroups};
 use triview::interval::Interval;
+use triview::mediator::Tried;
 use triview::metrics::{Measured, Metric, Metrics};
 use triview::views::VIEWS;
 
@@ -36,6 +37,8 @@ pub(crate) struct EstimateObject<'a> {
     grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
     class_prior: &'a [f64],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latent: Option<LatentObject<'a>>,
     conditional_risk: ByName<'a, Vec<Vec<f64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     view_error: Option<ByOwnName<'a, f64>>,
@@ -140,6 +143,7 @@ impl<'a> EstimateObject<'a> {
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
+            latent: LatentObject::new(estimate),
             conditional_risk: ByName { names: &estimate.holders, values: &estimate.conditional_risk },
             view_error: estimate.metrics.as_ref().map(|metrics| ByOwnName {
                 names: views,
@@ -294,6 +298,8 @@ pub(crate) struct Diagnosis<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latent: Option<LatentObject<'a>>,
     #[serde(flatten)]
     diagnostics: Diagnostics<'a>,
     trusted: bool,
@@ -310,9 +316,39 @@ impl<'a> Diagnosis<'a> {
             groups: named(&estimate.views, estimate.grouping.groups.iter()),
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
+            latent: LatentObject::new(estimate),
             diagnostics: Diagnostics::new(estimate),
             trusted: estimate.trusted(),
         }
+    }
+}
+
+/// The latent states, where a number of them was asked for.
+#[derive(Debug, serde::Serialize)]
+struct LatentObject<'a> {
+    states: usize,
+    map: Vec<&'a str>,
+    prior: &'a [f64],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tried: Vec<TriedObject>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct TriedObject {
+    states: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    p_value: Option<f64>,
+}
+
+impl<'a> LatentObject<'a> {
+    fn new(estimate: &'a Estimate) -> Option<Self> {
+        let tried = |tried: &Tried| TriedObject { states: tried.states, p_value: tried.p_value };
+        estimate.latent.as_ref().map(|latent| Self {
+            states: latent.map.len(),
+            map: latent.map.iter().map(|&class| estimate.classes[class].as_str()).collect(),
+            prior: &latent.prior,
+            tried: latent.tried.iter().map(tried).collect(),
+        })
     }
 }
 

@@ -120,6 +120,7 @@ fn damaged_states() {
         features: FeatureMap::Scores,
         absent: [0, 1, 2].map(|_| vec![0.0; 2]),
         bins: std::array::from_fn(|_| Bins::none(2)),
+        latent: None,
     };
     let layout = header.layout().unwrap();
     let path = folder.path().join("part.state");

@@ -23,6 +23,7 @@ fn header() -> Header {
         features: FeatureMap::Scores,
         absent: [0, 1, 2].map(|_| vec![0.0; 3]),
         bins: std::array::from_fn(|_| Bins::none(3)),
+        latent: None,
     }
 }
 

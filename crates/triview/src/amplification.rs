@@ -69,7 +69,7 @@ impl Estimator {
                 let blocks =
                     filled.iter().skip(group).step_by(groups).map(|(_, block)| (*block).clone()).collect();
                 let moments = Moments::new(moments.header().clone(), blocks)?;
-                enough_rows(moments.rows(), moments.header().schema.k())
+                enough_rows(moments.rows(), moments.header().states())
                     .map_err(|_| refuse("a group has too few rows to be solved; take fewer groups"))?;
                 Ok(self.solve_group(&moments))
             })

@@ -23,7 +23,7 @@ pub(crate) fn calibrated(rows: &Batch) -> Result<FeatureMap> {
     };
     let bases = [basis(0)?, basis(1)?, basis(2)?];
     let own = bases.each_ref().map(|basis| own_weights(basis, k));
-    let sieve = Sieve::new(rows, &bases, 0.0);
+    let sieve = Sieve::new(rows, &bases, rows.k(), 0.0);
     let weights = Tempered { own, k };
     let objective = |short: &[f64]| {
         let (value, gradient) = sieve.value_and_gradient(&weights.point(short));

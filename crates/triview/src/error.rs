@@ -194,6 +194,20 @@ pub enum Error {
         /// Classes.
         k: usize,
     },
+    /// More latent states than a view can tell apart.
+    #[error(
+        "view `{view}` varies in {rank} direction(s) only, and tells at most {} of {states} latent states apart; ask for fewer \
+         states",
+        rank + 1
+    )]
+    TooManyStates {
+        /// The view.
+        view: String,
+        /// Directions in which its features vary.
+        rank: usize,
+        /// States asked for.
+        states: usize,
+    },
     /// Two views that determine each other.
     #[error(
         "views `{first}` and `{second}` are copies of each other: they cannot be independent given the class"

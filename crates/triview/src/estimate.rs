@@ -3,6 +3,7 @@
 use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
 use crate::grouping::Grouping;
 use crate::interval::{Interval, reach};
+use crate::mediator::States;
 use crate::metrics::Metrics;
 use crate::moments::Moments;
 use crate::solution::{Quantities, Solution};
@@ -73,6 +74,8 @@ pub struct Estimate {
     pub class_prior: Vec<f64>,
     /// The interval of each.
     pub class_prior_interval: Vec<Interval>,
+    /// The latent states, where a number of them was asked for.
+    pub latent: Option<States>,
     /// What the conditional risk is given for: the views, or the groups where the loss is a product over views.
     pub holders: Vec<String>,
     /// The group of each of them.
@@ -144,6 +147,11 @@ impl Estimate {
             class_prior_interval: (0..k)
                 .map(|j| interval(prior[j], &|row| Quantities::prior(row, j)).within(0.0, 1.0))
                 .collect(),
+            latent: header.latent.as_ref().map(|latent| States {
+                map: solution.main.matching.names.clone(),
+                prior: solution.state_prior(),
+                tried: latent.tried.clone(),
+            }),
             holders: header.holder_names(),
             holder_groups: moments.layout().holders.clone(),
             conditional_risk: matrices(holders, terms, k, conditional),

@@ -7,6 +7,7 @@ use crate::features::FeatureMap;
 use crate::fitting::{self, Look};
 use crate::interval::reach;
 use crate::loss::{self, LogLoss, Loss, SharedLoss};
+use crate::mediator::Latent;
 use crate::metrics::{self, Metric, Metrics, Triples};
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
 use crate::sample::Sample;
@@ -76,6 +77,7 @@ pub struct Params {
     level: f64,
     seed: u64,
     group: Option<String>,
+    latent: Latent,
 }
 
 impl Default for Params {
@@ -88,7 +90,7 @@ impl Params {
     /// The log loss, the best feature map, intervals at 0.95, a fixed seed.
     pub fn new() -> Self {
         let loss = Ok(SharedLoss::new(LogLoss));
-        Self { loss, features: Features::Auto, level: 0.95, seed: 0, group: None }
+        Self { loss, features: Features::Auto, level: 0.95, seed: 0, group: None, latent: Latent::Classes }
     }
 
     /// The loss, by its name.
@@ -120,6 +122,14 @@ impl Params {
         self
     }
 
+    /// How many latent states the views are taken to be independent given: one a class, more, or as few as the test of
+    /// independence accepts (the mediating variable, extension 3 of the paper).
+    #[must_use]
+    pub fn latent(mut self, latent: Latent) -> Self {
+        self.latent = latent;
+        self
+    }
+
     /// The level of confidence of the intervals.
     #[must_use]
     pub fn level(mut self, level: f64) -> Self {
@@ -146,8 +156,8 @@ impl Params {
                 expected: "a number between 0 and 1, such as 0.95, is needed",
             });
         }
-        let Self { loss, features, level, seed, group } = self;
-        Ok(Estimator { loss: loss?, features, level, seed, group })
+        let Self { loss, features, level, seed, group, latent } = self;
+        Ok(Estimator { loss: loss?, features, level, seed, group, latent })
     }
 }
 
@@ -159,9 +169,15 @@ pub struct Estimator {
     level: f64,
     seed: u64,
     group: Option<String>,
+    latent: Latent,
 }
 
 impl Estimator {
+    /// How many latent states.
+    pub(crate) fn latent(&self) -> Latent {
+        self.latent
+    }
+
     /// The seed of everything random.
     pub(crate) fn seed(&self) -> u64 {
         self.seed
@@ -191,7 +207,8 @@ impl Estimator {
     ///
     /// # Errors
     /// Those of the source, [`Error::NoState`], and whatever keeps these rows from being answered: too few of them,
-    /// groups that are not of these views, a view that is constant, of low rank, or a copy of another.
+    /// fewer latent states than classes or more than can be told apart, groups that are not of these views, a view that is
+    /// constant, of low rank, or a copy of another.
     pub fn look<S: Source>(&self, source: &S) -> Result<Header, S::Error> {
         fits(source.schema())?;
         Ok(self.look_at(&Sample::of(source)?)?)
@@ -206,7 +223,8 @@ impl Estimator {
         fits(&schema)?;
         enough_rows(sample.seen(), schema.k())?;
         let rows = sample.rows().clone();
-        Look::new(schema, &self.loss, rows, self.group.as_deref(), self.seed)?.header(self.features)
+        let look = Look::new(schema, &self.loss, rows, self.group.as_deref(), self.seed)?;
+        look.header(self.features, self.latent)
     }
 
     /// Sums the moments of all rows.
@@ -282,17 +300,18 @@ impl Estimator {
     fn triples<'a>(
         &self,
         moments: &'a Moments,
-        solution: &Solution,
+        solution: &'a Solution,
         sample: &'a Sample,
     ) -> (Triples<'a>, f64) {
-        let Answer { labels, mixture, .. } = &solution.main;
-        let triples = Triples::draw(moments.header(), &mixture.prior, labels, sample, self.seed);
+        let Answer { labels, mixture, matching, .. } = &solution.main;
+        let named = (mixture.prior.as_slice(), matching.names.as_slice());
+        let triples = Triples::draw(moments.header(), named, labels, sample, self.seed);
         let reach = reach(self.level, triples.parts(), solution.clarity(moments.rows()));
         (triples, reach)
     }
 
     fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
-        enough_rows(moments.rows(), moments.header().schema.k())?;
+        enough_rows(moments.rows(), moments.header().states())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
         Ok((Estimate::new(moments, &solution, tested, self.level), solution))

@@ -1,8 +1,10 @@
 //! A first look at the data: grouping the views, choosing and fitting a feature map.
 
+mod states;
+
 use crate::calibration::calibrated;
 use crate::decomposition::Whitening;
-use crate::diagnostics::degeneracies;
+use crate::diagnostics::{self, LEVEL, degeneracies};
 use crate::error::{Error, Result};
 use crate::estimator::Features;
 use crate::features::posterior::discriminant;
@@ -11,7 +13,8 @@ use crate::features::{Basis, Bins, FeatureMap, Posterior, Softmax, Way};
 use crate::grouping::{Grouping, OtherGroups, Proposal};
 use crate::groups::Groups;
 use crate::loss::{self, Ceilings, SharedLoss};
-use crate::moments::{Accumulator, Header, Holder, Moments, kernel, others};
+use crate::mediator::{Latent, Mediator, Tried};
+use crate::moments::{Accumulator, Header, Holder, MOST_CLASSES, Moments, kernel, others};
 use crate::refinement::minimise;
 use crate::solution::{Solution, solve};
 use crate::surrogate::Surrogates;
@@ -27,6 +30,9 @@ const SIEVE_RIDGE: f64 = 1e-3;
 const TRIAL_ITERATIONS: usize = 12;
 /// Iterations of the sieve's maximisation: features need not be at the maximum to be good.
 const SIEVE_ITERATIONS: usize = 30;
+
+/// Rows that a latent state must have on average.
+const ROWS_A_STATE: usize = 30;
 
 /// A feature map with what the looked-at rows say under it.
 struct Candidate {
@@ -80,22 +86,29 @@ impl<'a> Look<'a> {
     }
 
     /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
-    /// [`Features::Auto`], the one with the smallest standard error.
-    pub(crate) fn header(&self, features: Features) -> Result<Header> {
-        let grouped = &self.grouped;
-        let bins = std::array::from_fn(|v| {
-            let (present, scores) = grouped.present_scores(&[v]);
-            Bins::fit(present, &scores, present < grouped.rows())
-        });
+    /// [`Features::Auto`], the one with the smallest standard error; more latent states than classes need posteriors.
+    pub(crate) fn header(&self, features: Features, latent: Latent) -> Result<Header> {
+        let k = self.schema.k();
         let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
-        Ok(self.header_with(grouping, self.choose(features)?, bins))
+        match latent {
+            Latent::Classes => Ok(self.with_bins(&grouping, self.choose(features)?, None)),
+            Latent::States(states) if states == k => {
+                Ok(self.with_bins(&grouping, self.choose(features)?, Some(Mediator::classes(k))))
+            }
+            Latent::States(states) => {
+                self.check_states(states)?;
+                let (map, mediator) = self.choose_states(features, states)?;
+                Ok(self.with_bins(&grouping, map, Some(mediator)))
+            }
+            Latent::Auto => self.fewest_states(&grouping, features),
+        }
     }
 
     /// The same for many classes, of which no third moment is formed; scores must vary and not be copies.
     pub(crate) fn header_of_many(&self, features: Features) -> Result<Header> {
         let header = |features| {
             let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
-            self.header_with(self.proposal.grouping.clone(), features, bins)
+            self.header_with(self.proposal.grouping.clone(), features, bins, None)
         };
         let mut sums = Accumulator::keeping(header(FeatureMap::Scores))?;
         sums.update(&self.rows)?;
@@ -113,12 +126,107 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn header_with(&self, grouping: Grouping, features: FeatureMap, bins: [Bins; VIEWS]) -> Header {
+    /// As few latent states as the test of independence accepts; where it accepts none, those with the largest p-value.
+    fn fewest_states(&self, grouping: &Grouping, features: Features) -> Result<Header> {
+        let k = self.schema.k();
+        let mut tried = Vec::new();
+        let mut best: Option<(f64, Header)> = None;
+        for states in k..=self.most_states() {
+            let chosen = match states == k {
+                true => self.choose(features).map(|map| (map, Mediator::classes(k))),
+                false => self.choose_states(features, states),
+            };
+            let header = chosen.map(|(map, mediator)| self.with_bins(grouping, map, Some(mediator)));
+            let tested = header.and_then(|header| Ok((self.p_value(&header)?, header)));
+            let (p_value, header) = match tested {
+                // What is too much for these rows is no reason not to answer with fewer.
+                Err(_) if best.is_some() => break,
+                tested => tested?,
+            };
+            tried.push(Tried { states, p_value });
+            // What cannot be tested with one state a class is not tested by more.
+            let p = p_value.unwrap_or(if states == k { 1.0 } else { 0.0 });
+            if best.as_ref().is_none_or(|(best, _)| p > *best) {
+                best = Some((p, header));
+            }
+            if p >= LEVEL {
+                break;
+            }
+        }
+        let (_, mut header) = best.ok_or(Error::Internal("one state a class can be tried"))?;
+        header.latent.iter_mut().for_each(|latent| latent.tried.clone_from(&tried));
+        Ok(header)
+    }
+
+    /// The chance of these rows if the views are independent given the states of a header; nothing where it cannot be tested.
+    fn p_value(&self, header: &Header) -> Result<Option<f64>> {
+        let moments = self.moments(header.clone())?;
+        let solution = solve(&moments, self.seed)?;
+        Ok(diagnostics::test(&moments, &solution, self.seed)?.independence.p_value)
+    }
+
+    /// The most latent states that are tried: four a class, each with some thirty rows.
+    fn most_states(&self) -> usize {
+        let k = self.schema.k();
+        (4 * k).min(MOST_CLASSES).min(self.rows.rows() / ROWS_A_STATE).max(k)
+    }
+
+    /// Refuses fewer states than classes, and more than there is room or are rows for.
+    fn check_states(&self, states: usize) -> Result<()> {
+        let refuse =
+            |expected| Err(Error::InvalidParameter { name: "latent", value: states.to_string(), expected });
+        if states < self.schema.k() {
+            return refuse("at least as many latent states as classes are needed");
+        }
+        if states > MOST_CLASSES {
+            return refuse("at most 64 latent states can be told apart");
+        }
+        if states * ROWS_A_STATE > self.rows.rows() {
+            return refuse(
+                "at least 30 rows for each latent state are needed; ask for fewer, or give more rows",
+            );
+        }
+        Ok(())
+    }
+
+    /// Posteriors of more latent states than classes, with how much each way of solving their moments counts.
+    fn choose_states(&self, features: Features, states: usize) -> Result<(FeatureMap, Mediator)> {
+        if !matches!(features, Features::Auto | Features::Posterior) {
+            return Err(Error::InvalidParameter {
+                name: "features",
+                value: features.to_string(),
+                expected: "more latent states than classes are told apart by posteriors: leave it out, or take posterior",
+            });
+        }
+        let groups = &self.proposal.grouping.groups;
+        let (map, mediator) = states::sieve(&self.grouped, &self.first()?, states, self.seed)?;
+        let candidate = self.solved(groups, map, Some(mediator.clone()))?;
+        Ok((candidate.settled(), mediator))
+    }
+
+    /// The header with bins to test it by.
+    fn with_bins(&self, grouping: &Grouping, features: FeatureMap, latent: Option<Mediator>) -> Header {
+        let grouped = &self.grouped;
+        let states = latent.as_ref().map_or(self.schema.k(), Mediator::states);
+        let bins = std::array::from_fn(|v| {
+            let (present, scores) = grouped.present_scores(&[v]);
+            Bins::fit(present, &scores, states, present < grouped.rows())
+        });
+        self.header_with(grouping.clone(), features, bins, latent)
+    }
+
+    fn header_with(
+        &self,
+        grouping: Grouping,
+        features: FeatureMap,
+        bins: [Bins; VIEWS],
+        latent: Option<Mediator>,
+    ) -> Header {
         let means: Vec<Vec<f64>> =
             grouping.groups.iter().map(|views| mean_scores(&self.rows, views)).collect();
         let absent = std::array::from_fn(|v| means[v].clone());
         let (schema, loss) = (self.schema.clone(), self.loss.clone());
-        let header = Header { schema, grouping, loss, features, ceilings: None, absent, bins };
+        let header = Header { schema, grouping, loss, features, ceilings: None, absent, bins, latent };
         let ceilings = ceilings(&header, &self.rows);
         Header { ceilings, ..header }
     }
@@ -131,8 +239,8 @@ impl<'a> Look<'a> {
             _ => {}
         }
         let groups = &self.proposal.grouping.groups;
-        let solved = |map| self.solved(groups, map);
-        let first = better(solved(FeatureMap::Scores), solved(softmax(rows)))?;
+        let solved = |map| self.solved(groups, map, None);
+        let first = self.first()?;
         match features {
             Features::Regression => regression(rows, &first),
             Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
@@ -143,11 +251,17 @@ impl<'a> Look<'a> {
         }
     }
 
+    /// The better of the maps that need no fit, with one state a class.
+    fn first(&self) -> Result<Candidate> {
+        let solved = |map| self.solved(&self.proposal.grouping.groups, map, None);
+        better(solved(FeatureMap::Scores), solved(softmax(&self.grouped)))
+    }
+
     /// How far the risk of other groups is from that of the proposed ones, all by a softmax of their scores. Groups that
     /// cannot be solved, or whose fit is degenerate, say nothing.
     fn compare(&self) -> Vec<OtherGroups> {
         let solved = |groups: &Groups| {
-            let candidate = self.solved(groups, softmax(&self.rows.grouped(groups))).ok()?;
+            let candidate = self.solved(groups, softmax(&self.rows.grouped(groups)), None).ok()?;
             degeneracies(&candidate.moments, &candidate.solution).is_empty().then_some(candidate.solution)
         };
         if self.proposal.others.is_empty() {
@@ -166,13 +280,18 @@ impl<'a> Look<'a> {
     }
 
     /// What these rows say in these groups under a feature map.
-    fn solved(&self, groups: &Groups, map: FeatureMap) -> Result<Candidate> {
+    fn solved(&self, groups: &Groups, map: FeatureMap, latent: Option<Mediator>) -> Result<Candidate> {
         let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
-        let header = self.header_with(Grouping::by_hand(groups.clone()), map.clone(), bins);
+        let moments =
+            self.moments(self.header_with(Grouping::by_hand(groups.clone()), map.clone(), bins, latent))?;
+        Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })
+    }
+
+    /// The moments of these rows.
+    fn moments(&self, header: Header) -> Result<Moments> {
         let mut sums = Accumulator::new(header)?;
         sums.update(&self.rows)?;
-        let moments = sums.finish()?;
-        Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })
+        sums.finish()
     }
 }
 
@@ -184,7 +303,10 @@ fn ceilings(header: &Header, rows: &Batch) -> Option<Ceilings> {
         return None;
     }
     let grouped = rows.grouped(&header.grouping.groups);
-    let posteriors: [Vec<f64>; VIEWS] = std::array::from_fn(|v| header.evaluate(&grouped, v).posterior);
+    let posteriors: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
+        let (of_states, mut work) = (header.evaluate(&grouped, v).posterior, Vec::new());
+        header.class_posterior(rows.rows(), &of_states, &mut work).to_vec()
+    });
     let holders = header.holders();
     let product = |of: &Holder| {
         let mut product = loss::terms_of(loss, rows, of.views[0]);
@@ -241,23 +363,9 @@ fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
 /// Posteriors by maximum likelihood, from the model's own posterior and from the first pass.
 fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let views = Present::all(rows);
-    let bases: [Basis; VIEWS] = try_views(|v| Basis::fit(views[v].rows.len(), &views[v].scores, RIDGES))?;
-    let functions: [_; VIEWS] = std::array::from_fn(|v| views[v].evaluate(&bases[v]));
-    let start = |labels: [&[f64]; VIEWS]| -> Result<([Vec<f64>; VIEWS], Vec<f64>)> {
-        let mut prior = vec![0.0; rows.k()];
-        let weights = try_views(|v| {
-            let n = views[v].rows.len();
-            let linear = &functions[v][..n * bases[v].linear()];
-            let (of_view, means) = class_means(n, linear, &take_rows(rows.rows(), labels[v], &views[v].rows));
-            prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
-            let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
-            // The ridge functions start without weight.
-            let rest = vec![0.0; bases[v].len(rows.k()) - bases[v].linear()];
-            Ok(weights.chunks_exact(bases[v].linear() + 1).flat_map(|row| [row, &rest].concat()).collect())
-        })?;
-        Ok((weights, prior))
-    };
-    let sieve = Sieve::new(rows, &bases, SIEVE_RIDGE);
+    let bases = bases(&views, RIDGES)?;
+    let start = |labels| start(rows, &views, &bases, labels);
+    let sieve = Sieve::new(rows, &bases, rows.k(), SIEVE_RIDGE);
     let own = model_posterior(rows);
     let surrogates = surrogate_labels(rows, first)?;
     let starts = [start([&own, &own, &own])?, start(std::array::from_fn(|v| surrogates[v].as_slice()))?];
@@ -267,6 +375,33 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let (best, _) = sieve.maximise(best, SIEVE_ITERATIONS);
     let (views, prior) = sieve.unpack(&best, bases);
     Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views, blend: None })
+}
+
+/// The basis of each view's posterior.
+fn bases(views: &[Present; VIEWS], ridges: usize) -> Result<[Basis; VIEWS]> {
+    try_views(|v| Basis::fit(views[v].rows.len(), &views[v].scores, ridges))
+}
+
+/// The weights of posteriors that are linear discriminants of the scores by some labels for each view, and the mean label.
+fn start(
+    rows: &Batch,
+    views: &[Present; VIEWS],
+    bases: &[Basis; VIEWS],
+    labels: [&[f64]; VIEWS],
+) -> Result<([Vec<f64>; VIEWS], Vec<f64>)> {
+    let mut prior = vec![0.0; labels[0].len() / rows.rows()];
+    let weights = try_views(|v| {
+        let (n, basis) = (views[v].rows.len(), &bases[v]);
+        let functions = views[v].evaluate(basis);
+        let linear = &functions[..n * basis.linear()];
+        let (of_view, means) = class_means(n, linear, &take_rows(rows.rows(), labels[v], &views[v].rows));
+        prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
+        let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
+        // The ridge functions start without weight.
+        let rest = vec![0.0; basis.len(rows.k()) - basis.linear()];
+        Ok(weights.chunks_exact(basis.linear() + 1).flat_map(|row| [row, &rest].concat()).collect())
+    })?;
+    Ok((weights, prior))
 }
 
 /// Posteriors by softmax regression of the other views' surrogate labels on a view's scores: minimises

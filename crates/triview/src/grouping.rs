@@ -176,7 +176,7 @@ fn binned_blocks(rows: &Batch) -> Result<Vec<BinnedBlock>> {
         dealt.iter().map(|block| BinnedBlock { rows: block.rows(), views: Vec::new() }).collect();
     for view in 0..rows.views() {
         let (present, scores) = rows.present_scores(&[view]);
-        let bins = Bins::fit(present, &scores, present < rows.rows());
+        let bins = Bins::fit(present, &scores, rows.k(), present < rows.rows());
         let q = bins.dimension();
         let mut gram = vec![0.0; q * q];
         for (part, block) in dealt.iter().zip(&mut blocks) {

@@ -58,6 +58,7 @@ mod linalg;
 pub mod loss;
 mod many;
 mod matching;
+pub mod mediator;
 pub mod metrics;
 pub mod moments;
 mod refinement;

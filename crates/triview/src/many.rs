@@ -35,6 +35,7 @@ impl Estimator {
         if k > MOST_CLASSES {
             return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
         }
+        self.latent().refuse_for_many(k)?;
         let sample = Sample::of(source)?;
         let seen = sample.seen();
         enough_rows(seen, k)?;

@@ -7,10 +7,17 @@ use pathfinding::prelude::kuhn_munkres;
 /// An assignment of latent classes to named ones.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Matching {
-    /// For each named class, its latent one.
+    /// For each named class, its latent one; where there are more of these, those of the first class, and so on.
     pub(crate) order: Vec<usize>,
-    /// The second-best assignment, given the best: for each named class, the place in `order` of its latent one.
-    pub(crate) second: Vec<usize>,
+    /// The class that the latent one in each place of `order` is called by.
+    pub(crate) names: Vec<usize>,
+    /// Classes that no latent one would be called by if it were free.
+    pub(crate) nameless: Vec<usize>,
+    /// The best assignment, where the second-best may differ from it: pairs of a class and the place in `order` of a latent
+    /// one.
+    pub(crate) best: Vec<[usize; 2]>,
+    /// The same of the second-best.
+    pub(crate) second: Vec<[usize; 2]>,
     /// By how much the second-best assignment is worse: `gap(theta_0)` of section 4 of the paper.
     pub(crate) gap: f64,
 }
@@ -28,7 +35,48 @@ pub(crate) fn assign(weights: &Mat<f64>) -> Matching {
         .max_by(|a, b| total(a).total_cmp(&total(b)))
         .unwrap_or_else(|| order.clone());
     let place = |latent: usize| order.iter().position(|&own| own == latent).unwrap_or(latent);
-    Matching { gap: total(&order) - total(&second), second: second.into_iter().map(place).collect(), order }
+    Matching {
+        gap: total(&order) - total(&second),
+        names: (0..k).collect(),
+        nameless: Vec::new(),
+        best: (0..k).map(|j| [j, j]).collect(),
+        second: second.into_iter().enumerate().map(|(j, latent)| [j, place(latent)]).collect(),
+        order,
+    }
+}
+
+/// Calls each of more latent states than classes by the class with the largest weight, so that every class has a state: the
+/// assignment of states to one place for each class, and to free places that are worth as much as a state's best
+/// class. The second-best calls one state by another class. States come in the order of their classes, those of a class
+/// with the larger prior first.
+pub(crate) fn call_states(weights: &Mat<f64>, prior: &[f64]) -> Matching {
+    let (states, k) = (weights.nrows(), weights.ncols());
+    let largest = |state: usize, but: Option<usize>| {
+        let classes = (0..k).filter(|&class| Some(class) != but);
+        classes.max_by(|&a, &b| weights[(state, a)].total_cmp(&weights[(state, b)])).unwrap_or(0)
+    };
+    let free: Vec<usize> = (0..states).map(|state| largest(state, None)).collect();
+    let places = Mat::from_fn(states, states, |state, place| {
+        weights[(state, if place < k { place } else { free[state] })]
+    });
+    let mut class_of = free.clone();
+    for (class, state) in Ranks::new(&places).best(None).into_iter().take(k).enumerate() {
+        class_of[state] = class;
+    }
+    let mut order: Vec<usize> = (0..states).collect();
+    order.sort_by(|&a, &b| class_of[a].cmp(&class_of[b]).then(prior[b].total_cmp(&prior[a])));
+    let names: Vec<usize> = order.iter().map(|&state| class_of[state]).collect();
+    let rival = |place: usize| largest(order[place], Some(names[place]));
+    let lead = |place: usize| weights[(order[place], names[place])] - weights[(order[place], rival(place))];
+    let closest = (0..states).min_by(|&a, &b| lead(a).total_cmp(&lead(b))).unwrap_or(0);
+    Matching {
+        gap: lead(closest),
+        best: vec![[names[closest], closest]],
+        second: vec![[rival(closest), closest]],
+        nameless: (0..k).filter(|class| !free.contains(class)).collect(),
+        names,
+        order,
+    }
 }
 
 /// Weights as whole numbers. The assignment algorithm looks for differences that are exactly zero, which rounding
@@ -75,6 +123,26 @@ mod tests {
         // Second: latent 1 and 2 called 0 and 1, latent 0 called 2, or 0 -> 0 and 1 -> 1.
         assert!((matching.gap - (6.0 - 3.0)).abs() < 1e-12, "{}", matching.gap);
         assert_eq!(matching.second.len(), 3);
+    }
+
+    #[test]
+    fn states_are_called_by_their_best_class() {
+        let cells = [[0.1, 0.9], [0.8, 0.3], [0.2, 0.7], [0.6, 0.5]];
+        let matching = call_states(&Mat::from_fn(4, 2, |i, j| cells[i][j]), &[0.3, 0.2, 0.4, 0.1]);
+        assert_eq!(matching.order, [1, 3, 2, 0]);
+        assert_eq!(matching.names, [0, 0, 1, 1]);
+        assert_eq!((matching.best, matching.second), (vec![[0, 1]], vec![[1, 1]]));
+        assert!((matching.gap - 0.1).abs() < 1e-12, "{}", matching.gap);
+        assert!(matching.nameless.is_empty());
+    }
+
+    #[test]
+    fn every_class_has_a_state() {
+        let cells = [[0.9, 0.1, 0.2], [0.8, 0.7, 0.1], [0.6, 0.2, 0.1], [0.5, 0.3, 0.4]];
+        let matching = call_states(&Mat::from_fn(4, 3, |i, j| cells[i][j]), &[0.25; 4]);
+        assert_eq!(matching.names, [0, 0, 1, 2]);
+        assert_eq!(matching.order, [0, 2, 1, 3]);
+        assert_eq!(matching.nameless, [1, 2]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
 use crate::loss::Loss;
-use crate::matching::{Matching, assign};
+use crate::matching::{Matching, assign, call_states};
 use crate::moments::{Family, Layout, Part};
 use crate::surrogate::{Kind, Surrogates};
 use faer::Mat;
@@ -15,7 +15,7 @@ pub(crate) struct Risk {
     pub(crate) value: f64,
     /// What of it was cut off and rests on the fitted posterior.
     pub(crate) tail: f64,
-    /// `M_v` (eq. 2) of each holder of terms, one row a term.
+    /// `M_v` (eq. 2) of each holder of terms, one row a term, one column a state or a class.
     pub(crate) conditional: Vec<Mat<f64>>,
 }
 
@@ -24,40 +24,47 @@ impl Risk {
     pub(crate) fn new(
         loss: &dyn Loss,
         prior: &[f64],
+        names: &[usize],
         mut conditional: Vec<Mat<f64>>,
         layout: &Layout,
         sums: &[f64],
     ) -> Self {
         let mean_offset = layout.loss.of(sums)[0] / layout.rows.of(sums)[0];
-        let cut = loss.risk(mean_offset, prior, &conditional);
+        let cut = loss.risk(mean_offset, prior, &conditional, names);
         for (tails, conditional) in layout.tails.iter().zip(&mut conditional) {
-            add_tails(tails, layout, sums, conditional);
+            add_tails(tails, names, layout, sums, conditional);
         }
-        let value = loss.risk(mean_offset, prior, &conditional);
+        let value = loss.risk(mean_offset, prior, &conditional, names);
         Self { value, tail: value - cut, conditional }
     }
 }
 
-/// Adds to the class means of cut terms those of what was cut off, `E[(f - c)_+ p_j] / E[p_j]`.
-fn add_tails(tails: &Part, layout: &Layout, sums: &[f64], conditional: &mut Mat<f64>) {
-    let k = conditional.ncols();
+/// Adds to the class means of cut terms those of what was cut off, `E[(f - c)_+ p_j] / E[p_j]`; all states of a class
+/// have the same.
+fn add_tails(tails: &Part, names: &[usize], layout: &Layout, sums: &[f64], conditional: &mut Mat<f64>) {
     if tails.is_empty() {
         return;
     }
     // The first feature is the leading one.
     let posterior = &layout.posterior[0];
-    let mass = |j: usize| posterior.of(sums)[j * posterior.shape[1]];
-    for (cell, sum) in tails.of(sums).iter().enumerate() {
-        conditional[(cell / k, cell % k)] += sum / mass(cell % k);
+    let mass = |class: usize| {
+        let states = layout.classes.iter().enumerate().filter(|(_, of)| **of == class);
+        states.map(|(state, _)| posterior.of(sums)[state * posterior.shape[1]]).sum::<f64>()
+    };
+    let k = tails.shape[1];
+    for (z, &class) in names.iter().enumerate() {
+        for term in 0..conditional.nrows() {
+            conditional[(term, z)] += tails.of(sums)[term * k + class] / mass(class);
+        }
     }
 }
 
-/// The risk of the rows of these sums by surrogate labels of their features, classes in order.
+/// The risk of the rows of these sums by surrogate labels of their features, latent classes called by these names.
 pub(crate) fn risk(
     loss: &dyn Loss,
     kind: Kind,
     surrogates: &Surrogates,
-    prior: &[f64],
+    (prior, names): (&[f64], &[usize]),
     layout: &Layout,
     sums: &[f64],
 ) -> Risk {
@@ -65,7 +72,7 @@ pub(crate) fn risk(
         Kind::Linear => class_means(&layout.features, surrogates, prior, layout, sums),
         Kind::Pair => surrogates.pair_risk(prior, layout, sums),
     };
-    Risk::new(loss, prior, conditional, layout, sums)
+    Risk::new(loss, prior, names, conditional, layout, sums)
 }
 
 /// The risk by linear surrogates under a fit to any of the kinds of features.
@@ -73,13 +80,13 @@ pub(crate) fn linear_risk(
     loss: &dyn Loss,
     family: &Family,
     whitening: &Whitening,
-    mixture: &Mixture,
+    (mixture, names): (&Mixture, &[usize]),
     layout: &Layout,
     sums: &[f64],
 ) -> Result<Risk> {
     let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
     let conditional = class_means(family, &surrogates, &mixture.prior, layout, sums);
-    Ok(Risk::new(loss, &mixture.prior, conditional, layout, sums))
+    Ok(Risk::new(loss, &mixture.prior, names, conditional, layout, sums))
 }
 
 /// The class means of the terms, cut where they are, of each of their holders, by linear surrogates.
@@ -95,7 +102,8 @@ fn class_means(
 }
 
 /// Puts the classes of a fit to any of the kinds of features into the order with the smallest risk. Tails are left out:
-/// what labels them has its classes in order already, and the fit has not.
+/// what labels them has its classes in order already, and the fit has not. More latent states than classes are each called
+/// by a class, and put into the order of these.
 pub(crate) fn identify(
     loss: &dyn Loss,
     family: &Family,
@@ -106,7 +114,8 @@ pub(crate) fn identify(
 ) -> Result<(Mixture, Matching)> {
     let surrogates = Surrogates::new(whitening, mixture, family, sums)?;
     let latent = class_means(family, &surrogates, &mixture.prior, layout, sums);
-    let k = mixture.prior.len();
-    let matching = assign(&Mat::from_fn(k, k, |i, j| mixture.prior[i] * loss.gain(&latent, j, i)));
+    let (states, k) = (mixture.prior.len(), latent[0].nrows() / loss.form().terms());
+    let weights = Mat::from_fn(states, k, |i, j| mixture.prior[i] * loss.gain(&latent, j, i));
+    let matching = if states > k { call_states(&weights, &mixture.prior) } else { assign(&weights) };
     Ok((mixture.reorder(&matching.order), matching))
 }

@@ -65,6 +65,8 @@ impl Preset {
             shared: 0.0,
             copied: None,
             missing: 0.0,
+            subclasses: 1,
+            subclass_separation: 1.8,
         }
     }
 }
@@ -106,6 +108,11 @@ pub struct Setting {
     pub copied: Option<f64>,
     /// The probability of each view to be missing in a row, whatever else is.
     pub missing: f64,
+    /// How many subclasses, all as frequent, each class has: given the class alone the views then depend on each other.
+    pub subclasses: usize,
+    /// `t`: where there are several, their means lie around the class's by what is drawn from `N(0, t^2 / 2)`. The model knows
+    /// the class's alone.
+    pub subclass_separation: f64,
 }
 
 /// Class means, true and as the model has them: what rows are drawn from.
@@ -116,8 +123,10 @@ pub struct Population {
     shared: f64,
     copied: Option<f64>,
     missing: f64,
-    /// By view, class and dimension.
+    subclasses: usize,
+    /// By view, subclass (those of a class one after the other) and dimension.
     means: Vec<Vec<Vec<f64>>>,
+    /// By view, class and dimension.
     model: Vec<Vec<Vec<f64>>>,
 }
 
@@ -134,8 +143,15 @@ impl Population {
             return refuse("classes", k.to_string(), "at least two are needed");
         }
         let copied = setting.copied.unwrap_or(0.0);
-        let sizes =
-            [("separation", setting.separation), ("model noise", setting.model_noise), ("copied", copied)];
+        if setting.subclasses == 0 {
+            return refuse("subclasses", "0".into(), "at least one a class is needed");
+        }
+        let sizes = [
+            ("separation", setting.separation),
+            ("model noise", setting.model_noise),
+            ("copied", copied),
+            ("subclass separation", setting.subclass_separation),
+        ];
         for (name, value) in sizes {
             if !(value.is_finite() && value >= 0.0) {
                 return refuse(name, value.to_string(), "a finite number, zero or more, is needed");
@@ -168,13 +184,22 @@ impl Population {
             of_view.iter().map(|mean| mean.iter().map(|x| x + normal(off)).collect()).collect()
         };
         let mut model: Vec<Vec<Vec<f64>>> = means.iter().map(&mut as_modelled).collect();
+        if setting.subclasses > 1 {
+            let spread = setting.subclass_separation / 2f64.sqrt();
+            for of_view in &mut means {
+                *of_view = of_view
+                    .iter()
+                    .flat_map(|mean| scatter(mean, setting.subclasses, || normal(spread)))
+                    .collect();
+            }
+        }
         let classes = (0..k).map(|class| class.to_string()).collect();
         let schema = Schema::new((0..setting.views).map(view_name).collect(), classes)?;
         if setting.copied.is_some() {
             (means[1], model[1]) = (means[0].clone(), model[0].clone());
         }
-        let Setting { shared, copied, missing, .. } = *setting;
-        Ok(Self { schema, prior, shared, copied, missing, means, model })
+        let Setting { shared, copied, missing, subclasses, .. } = *setting;
+        Ok(Self { schema, prior, shared, copied, missing, subclasses, means, model })
     }
 
     /// Names of the views and classes.
@@ -194,6 +219,10 @@ impl Population {
         let mut scores = vec![vec![0.0; k * rows]; self.means.len()];
         let mut noise = vec![0.0; k];
         for (row, &label) in labels.iter().enumerate() {
+            let subclass = match self.subclasses {
+                1 => label,
+                several => label * several + rng.random_range(0..several),
+            };
             let shares = self.shared > 0.0 && rng.random::<f64>() < self.shared;
             for v in 0..self.means.len() {
                 match self.copied {
@@ -201,7 +230,8 @@ impl Population {
                     _ if shares && v == 1 => {}
                     _ => noise.iter_mut().for_each(|noise| *noise = laplace(rng)),
                 }
-                let x: Vec<f64> = self.means[v][label].iter().zip(&noise).map(|(mean, n)| mean + n).collect();
+                let x: Vec<f64> =
+                    self.means[v][subclass].iter().zip(&noise).map(|(mean, n)| mean + n).collect();
                 for (i, m) in self.model[v].iter().enumerate() {
                     let dot: f64 = m.iter().zip(&x).map(|(m, x)| m * (x - 0.5 * m)).sum();
                     scores[v][i * rows + row] = dot;
@@ -217,6 +247,16 @@ impl Population {
         let missing = (0..rows).map(|_| (0..views).map(&mut missing).sum()).collect();
         (batch.with_missing(missing), labels)
     }
+}
+
+/// So many points around a centre that is their mean.
+fn scatter(centre: &[f64], count: usize, mut draw: impl FnMut() -> f64) -> Vec<Vec<f64>> {
+    let mut points: Vec<Vec<f64>> = (0..count).map(|_| centre.iter().map(|_| draw()).collect()).collect();
+    for (i, centre) in centre.iter().enumerate() {
+        let mean = points.iter().map(|point| point[i]).sum::<f64>() / count as f64;
+        points.iter_mut().for_each(|point| point[i] += centre - mean);
+    }
+    points
 }
 
 /// `a` to `z`, then `a2` and so on.

@@ -6,6 +6,7 @@ use crate::features::FeatureMap;
 use crate::interval::{Deviations, jackknife};
 use crate::linalg::from_rows;
 use crate::loss::Loss;
+use crate::matching::Matching;
 use crate::moments::{Family, Kept, Layout, Moments, others};
 use crate::refinement::{Distance, Implicit, Objective, Refined, Refit, STRONG, WEAK, refine, refine_near};
 use crate::risk::{Risk, identify, linear_risk, risk};
@@ -32,7 +33,7 @@ impl Start {
     }
 }
 
-/// Everything that a state says, classes in the order of their names.
+/// Everything that a state says, classes in the order of their names, and latent states in the order of their classes.
 #[derive(Debug, Clone)]
 pub(crate) struct Solution {
     pub(crate) whitening: Whitening,
@@ -60,6 +61,13 @@ impl Solution {
         self.agreement.iter().map(|pair| pair.correlation * root).fold(f64::INFINITY, f64::min)
     }
 
+    /// The prior of each latent state: its share in its class by the main answer, of that class's prior.
+    pub(crate) fn state_prior(&self) -> Vec<f64> {
+        let (names, prior) = (&self.main.matching.names, &self.main.mixture.prior);
+        let totals = of_classes(names, |z| prior[z]);
+        names.iter().zip(prior).map(|(&class, p)| self.prior[class] * p / totals[class]).collect()
+    }
+
     /// The standard error of the risk: the jackknife's, and all that rests on the fitted posterior alone.
     pub(crate) fn standard_error(&self) -> f64 {
         self.deviations.standard_error(Quantities::risk).hypot(self.risk.tail)
@@ -80,15 +88,16 @@ pub(crate) struct Rival {
 pub(crate) struct Quantities;
 
 impl Quantities {
-    fn of(loss: &dyn Loss, prior: &[f64], risk: &Risk, second: &[usize]) -> Vec<f64> {
-        let k = prior.len();
-        let gain = |name: usize, latent: usize| prior[latent] * loss.gain(&risk.conditional, name, latent);
-        let gap = (0..k).map(|j| gain(j, j) - gain(j, second[j])).sum();
+    fn of(loss: &dyn Loss, prior: &[f64], risk: &Risk, matching: &Matching) -> Vec<f64> {
+        let gain = |[name, latent]: [usize; 2]| prior[latent] * loss.gain(&risk.conditional, name, latent);
+        let pairs = matching.best.iter().zip(&matching.second);
+        let gap = pairs.map(|(best, second)| gain(*best) - gain(*second)).sum();
         let mut row = vec![risk.value, gap];
-        row.extend_from_slice(prior);
+        row.extend(of_classes(&matching.names, |z| prior[z]));
         for conditional in &risk.conditional {
-            let cells = conditional.nrows() * k;
-            row.extend((0..cells).map(|cell| prior[cell % k] * conditional[(cell / k, cell % k)]));
+            for term in 0..conditional.nrows() {
+                row.extend(of_classes(&matching.names, |z| prior[z] * conditional[(term, z)]));
+            }
         }
         row
     }
@@ -111,6 +120,13 @@ impl Quantities {
     }
 }
 
+/// Sums over the latent states of each class.
+fn of_classes(names: &[usize], of_state: impl Fn(usize) -> f64) -> Vec<f64> {
+    let k = names.iter().max().map_or(0, |last| last + 1);
+    let states = |class: usize| (0..names.len()).filter(move |&z| names[z] == class);
+    (0..k).map(|class| states(class).map(&of_state).sum()).collect()
+}
+
 /// What one distance and one kind of surrogate say.
 #[derive(Debug, Clone)]
 pub(crate) struct Answer {
@@ -118,6 +134,8 @@ pub(crate) struct Answer {
     pub(crate) refined: Refined,
     /// The fit, classes in order.
     pub(crate) mixture: Mixture,
+    /// How its latent states, one a class or more, are called.
+    pub(crate) matching: Matching,
     pub(crate) labels: Labels,
     pub(crate) kind: Kind,
     risk: Risk,
@@ -133,7 +151,7 @@ pub(crate) struct Labels {
     pub(crate) maps: Vec<f64>,
     /// Of these cells.
     pub(crate) moved: Deviations,
-    /// Of the class prior.
+    /// Of the prior of the latent states.
     pub(crate) moved_prior: Deviations,
 }
 
@@ -143,7 +161,7 @@ impl Answer {
     }
 }
 
-/// How far the two views other than one agree in the weakest of the `k - 1` directions that classes need.
+/// How far the two views other than one agree in the weakest of the `k - 1` directions that classes (or latent states) need.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Agreement {
     /// The `k - 1`-th canonical correlation of the two views.
@@ -178,12 +196,13 @@ pub(crate) struct Problem<'a> {
     /// Where cells are posteriors': for each view the map from whitened features to the posterior of every
     /// class.
     posteriors: Option<[Mat<f64>; VIEWS]>,
+    /// The number of latent states.
     k: usize,
 }
 
 impl<'a> Problem<'a> {
     fn new(moments: &'a Moments, kept: Option<&'a Kept>, whitening: &'a Whitening) -> Result<Self> {
-        let k = moments.header().schema.k();
+        let k = moments.header().states();
         let posteriors = match moments.header().features {
             FeatureMap::Posterior { .. } if kept.is_none() => {
                 // Features are the leading one and the posteriors of all classes but the first.
@@ -265,8 +284,10 @@ fn solve_with(moments: &Moments, kept: Option<&Kept>, seed: u64) -> Result<Solut
     }
     let rival = match other {
         Some(other) => {
-            let (mixture, _) = identify(loss, &layout.features, &whitening, &other.mixture, layout, &sums)?;
-            let theirs = linear_risk(loss, &layout.features, &whitening, &mixture, layout, &sums)?.value;
+            let (mixture, matching) =
+                identify(loss, &layout.features, &whitening, &other.mixture, layout, &sums)?;
+            let named = (&mixture, matching.names.as_slice());
+            let theirs = linear_risk(loss, &layout.features, &whitening, named, layout, &sums)?.value;
             let difference = theirs - answers[0].risk.value;
             Some(Rival { excess: other.objective - squares.objective, difference })
         }
@@ -286,12 +307,16 @@ fn solve_with(moments: &Moments, kept: Option<&Kept>, seed: u64) -> Result<Solut
     let used: Vec<(&Answer, f64)> = answers.iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
     let mean = |value: &dyn Fn(&Answer) -> f64| used.iter().map(|(a, weight)| weight * value(a)).sum::<f64>();
     let k = header.schema.k();
-    let prior: Vec<f64> = (0..k).map(|j| mean(&|a| a.mixture.prior[j])).collect();
+    let of_class = |a: &Answer, j: usize, of_state: &dyn Fn(usize) -> f64| {
+        let names = a.matching.names.iter().enumerate();
+        names.filter(|(_, name)| **name == j).map(|(z, _)| of_state(z)).sum::<f64>()
+    };
+    let prior: Vec<f64> = (0..k).map(|j| mean(&|a| of_class(a, j, &|z| a.mixture.prior[z]))).collect();
     // Joint means E[f_v 1(y = j)] are averaged, so that the risk of a sum is the mean of the risks.
     let terms = k * loss.form().terms();
     let of_holder = |t: usize| {
         Mat::from_fn(terms, k, |i, j| {
-            mean(&|a| a.mixture.prior[j] * a.risk.conditional[t][(i, j)]) / prior[j]
+            mean(&|a| of_class(a, j, &|z| a.mixture.prior[z] * a.risk.conditional[t][(i, z)])) / prior[j]
         })
     };
     let conditional = (0..layout.holders.len()).map(of_holder).collect();
@@ -304,7 +329,7 @@ fn solve_with(moments: &Moments, kept: Option<&Kept>, seed: u64) -> Result<Solut
         prior,
         gap: mean(&|a| a.gap),
         deviations: Deviations::mean(&deviations),
-        agreement: Agreement::all(&whitening, &layout.features, k, &sums)?,
+        agreement: Agreement::all(&whitening, &layout.features, header.states(), &sums)?,
         main: answers[largest].clone(),
         blend: blend(&errors),
         whitening,
@@ -326,12 +351,14 @@ fn answer(
     let kinds = [Kind::Linear, Kind::Pair];
     let read = |mixture: &Mixture, sums: &[f64]| -> Result<([Risk; 2], Vec<f64>)> {
         let surrogates = Surrogates::new(whitening, mixture, &layout.features, sums)?;
-        let risks = kinds.map(|kind| risk(loss, kind, &surrogates, &mixture.prior, layout, sums));
-        let quantities = |r| Quantities::of(loss, &mixture.prior, r, &matching.second);
+        let risks =
+            kinds.map(|kind| risk(loss, kind, &surrogates, (&mixture.prior, &matching.names), layout, sums));
+        let quantities = |r| Quantities::of(loss, &mixture.prior, r, &matching);
         let mut row: Vec<f64> = risks.iter().flat_map(quantities).collect();
         for kind in kinds {
             row.extend(surrogates.label_maps(kind, layout, sums).concat());
         }
+        row.extend_from_slice(&mixture.prior);
         Ok((risks, row))
     };
     let (risks, whole) = read(&mixture, sums)?;
@@ -349,9 +376,10 @@ fn answer(
             jackknife(moments, &whole, |_, left| Ok(read(&refit(left), left)?.1))?
         }
     };
-    // The row holds the quantities of both kinds, and then the label maps of both.
-    let length = Quantities::of(loss, &mixture.prior, &risks[0], &matching.second).len();
+    // The row holds the quantities of both kinds, then the label maps of both, and the prior of the latent states.
+    let length = Quantities::of(loss, &mixture.prior, &risks[0], &matching).len();
     let k = mixture.prior.len();
+    let moved_prior = deviations.part(whole.len() - k, whole.len());
     let widths = [2 * layout.features.gram[0].shape[0], k];
     let mut maps_from = 2 * length;
     let mut from = 0;
@@ -362,11 +390,12 @@ fn answer(
             distance,
             refined: refined.clone(),
             mixture: mixture.clone(),
+            matching: matching.clone(),
             labels: Labels {
                 kind,
                 maps: whole[maps_from..maps_to].to_vec(),
                 moved: deviations.part(maps_from, maps_to),
-                moved_prior: deviations.part(from + 2, from + 2 + k),
+                moved_prior: moved_prior.clone(),
             },
             kind,
             gap: Quantities::gap(&whole[from..from + length]),
@@ -408,12 +437,13 @@ pub(crate) fn tensor_risk(moments: &Moments, seed: u64) -> Result<Option<f64>> {
     let (header, layout, sums) = (moments.header(), moments.layout(), moments.total());
     let loss = &*header.loss;
     let whitening = Whitening::fit(&header.group_names(), layout, &sums)?;
-    let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.schema.k(), seed)?
+    let Some(mixture) = power_method(&whitening.apply(&layout.features, &sums), header.states(), seed)?
     else {
         return Ok(None);
     };
-    let (mixture, _) = identify(loss, &layout.features, &whitening, &mixture, layout, &sums)?;
-    Ok(Some(linear_risk(loss, &layout.features, &whitening, &mixture, layout, &sums)?.value))
+    let (mixture, matching) = identify(loss, &layout.features, &whitening, &mixture, layout, &sums)?;
+    let named = (&mixture, matching.names.as_slice());
+    Ok(Some(linear_risk(loss, &layout.features, &whitening, named, layout, &sums)?.value))
 }
 
 /// A start for a distance that needs positive cells: class means of posteriors pulled into the simplex.

@@ -2,6 +2,7 @@
 //!
 //! `make accuracy` runs all of it in about an hour on two cores; arguments choose tables.
 
+mod latent;
 mod losses;
 #[path = "../mnist/mod.rs"]
 mod mnist;
@@ -24,7 +25,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 13] = [
+const TABLES: [Table; 14] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -38,6 +39,7 @@ const TABLES: [Table; 13] = [
     ("classifiers", |out| trust::classifiers(out)),
     ("copies", |out| views::copies(out)),
     ("missing", |out| views::missing(out)),
+    ("subclasses", |out| latent::subclasses(out)),
 ];
 
 fn main() -> Result<()> {

@@ -7,6 +7,7 @@ use crate::printer::{WIDTH, facts, missing, name, names};
 use anyhow::Result;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
+use triview::mediator::Mediator;
 use triview::moments::Header;
 use triview_table::state;
 
@@ -28,6 +29,8 @@ struct Contents<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     grouping: Option<GroupingObject<'a>>,
     classes: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    latent: Option<usize>,
     bytes: u64,
 }
 
@@ -63,6 +66,7 @@ impl<'a> Contents<'a> {
             groups: json::named(header.schema.views(), header.grouping.groups.iter()),
             grouping: GroupingObject::new(header.schema.views(), &header.grouping),
             classes: header.schema.classes(),
+            latent: header.latent.as_ref().map(Mediator::states),
             bytes,
         }
     }
@@ -84,8 +88,11 @@ impl<'a> Contents<'a> {
         if let Some(ByName { names, values }) = &self.missing {
             lines.extend(missing(names, values).map(|line| ("missing", line)));
         }
+        lines.push(("classes", format!("{}: {}", self.classes.len(), names(self.classes, WIDTH - 20))));
+        if let Some(states) = self.latent {
+            lines.push(("latent", format!("{states} states")));
+        }
         lines.extend([
-            ("classes", format!("{}: {}", self.classes.len(), names(self.classes, WIDTH - 20))),
             ("loss", name(self.loss, WIDTH - 12)),
             ("features", self.features.to_owned()),
             ("size", HumanBytes(self.bytes).to_string()),

@@ -4,11 +4,12 @@ use super::number::{column, plain, to_digits_of, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use indicatif::HumanCount;
 use triview::amplification::Amplified;
-use triview::diagnostics::{Dependence, Independence, Verdict};
+use triview::diagnostics::{Dependence, Verdict};
 use triview::estimator::{Estimate, Status};
 use triview::grouping::{Chosen, OtherGroups};
 use triview::interval::Interval;
 use triview::loss::{self, Form};
+use triview::mediator::Tried;
 
 /// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
 const ALL_CLASSES: usize = 20;
@@ -32,6 +33,7 @@ pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> St
     lines.extend(groups(estimate));
     lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
     lines.push(("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, WIDTH - 20))));
+    lines.extend(latent(estimate));
     parts.push(facts(&lines));
     parts.push(classes(estimate));
     parts.push(conditioning(estimate));
@@ -42,11 +44,12 @@ pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> St
 /// The assumption test and the conditioning alone.
 pub(crate) fn diagnosis(estimate: &Estimate) -> String {
     let mut parts = warnings(estimate);
-    let grouped = groups(estimate);
-    if !grouped.is_empty() {
-        parts.push(facts(&grouped));
+    let mut lines = groups(estimate);
+    lines.extend(latent(estimate));
+    if !lines.is_empty() {
+        parts.push(facts(&lines));
     }
-    parts.push(independence(&estimate.independence));
+    parts.push(independence(estimate));
     if !estimate.independence.dependences.is_empty() {
         parts.push(dependences(estimate));
     }
@@ -94,6 +97,26 @@ fn groups(estimate: &Estimate) -> Vec<(&'static str, String)> {
     lines
 }
 
+/// The latent states and their classes, where a number of them was asked for, and how that number was found.
+fn latent(estimate: &Estimate) -> Vec<(&'static str, String)> {
+    let Some(latent) = &estimate.latent else { return Vec::new() };
+    let of_class = |(j, class): (usize, &String)| {
+        let states = latent.map.iter().zip(&latent.prior).filter(|(of, _)| **of == j);
+        let shares: Vec<String> = states.map(|(_, prior)| format!("{prior:.3}")).collect();
+        format!("{} {}", name(class, CLASS_WIDTH), shares.join(" + "))
+    };
+    let classes: Vec<String> = estimate.classes.iter().enumerate().map(of_class).collect();
+    let count = latent.map.len();
+    let mut lines = vec![("latent", format!("{count} states: {}", names(&classes, WIDTH - 25)))];
+    if !latent.tried.is_empty() {
+        let p = |p_value: Option<f64>| p_value.map_or("untested".to_owned(), |p| format!("p = {p:.3}"));
+        let tried = |tried: &Tried| format!("{} ({})", tried.states, p(tried.p_value));
+        let all: Vec<String> = latent.tried.iter().map(tried).collect();
+        lines.push(("tried", format!("{} states, on a first look", names(&all, WIDTH - 40))));
+    }
+    lines
+}
+
 /// The risk, its interval and its test.
 fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
     let mut lines = vec![
@@ -114,7 +137,7 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
                 percent(estimate.level)
             ),
         ),
-        ("assumption", verdict(&estimate.independence)),
+        ("assumption", verdict(estimate)),
     ];
     if let Some(metrics) = &estimate.metrics {
         let error = &metrics.error_rate;
@@ -160,22 +183,32 @@ fn warnings(estimate: &Estimate) -> Vec<String> {
     parts
 }
 
+/// What the views are taken to be independent given.
+fn given(estimate: &Estimate) -> &'static str {
+    match &estimate.latent {
+        Some(latent) if latent.map.len() > estimate.classes.len() => "the latent state",
+        _ => "the class",
+    }
+}
+
 /// The test in a line.
-fn verdict(independence: &Independence) -> String {
+fn verdict(estimate: &Estimate) -> String {
+    let (independence, given) = (&estimate.independence, given(estimate));
     match (independence.verdict, independence.p_value) {
         (Verdict::Untestable, _) | (_, None) => {
-            "independence of the views given the class cannot be tested".to_owned()
+            format!("independence of the views given {given} cannot be tested")
         }
         (Verdict::Pass, Some(p)) => {
-            format!("no dependence of the views given the class was seen (p = {p:.3})")
+            format!("no dependence of the views given {given} was seen (p = {p:.3})")
         }
-        (Verdict::Fail, Some(p)) => format!("the views depend on each other given the class (p = {p:.3})"),
+        (Verdict::Fail, Some(p)) => format!("the views depend on each other given {given} (p = {p:.3})"),
     }
 }
 
 /// The test in full.
-fn independence(independence: &Independence) -> String {
-    let mut lines = vec![("assumption", verdict(independence))];
+fn independence(estimate: &Estimate) -> String {
+    let independence = &estimate.independence;
+    let mut lines = vec![("assumption", verdict(estimate))];
     if let Some(statistic) = independence.statistic {
         lines.push((
             "statistic",
@@ -361,7 +394,7 @@ fn fit(estimate: &Estimate) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use triview::diagnostics::{Alarm, Conditioning};
+    use triview::diagnostics::{Alarm, Conditioning, Independence};
     use triview::estimator::Fit;
     use triview::grouping::Grouping;
     use triview::groups::Groups;
@@ -412,6 +445,7 @@ pub(crate) mod tests {
             classes: (0..k).map(|class| format!("class {class}")).collect(),
             class_prior: prior.iter().map(|p| p / sum).collect(),
             class_prior_interval: prior.iter().map(|p| around(p / sum)).collect(),
+            latent: None,
             conditional_risk: (0..3).map(matrix).collect(),
             conditional_risk_interval: vec![vec![vec![around(-1.0); k]; k]; 3],
             matching_gap: 1.934_5,

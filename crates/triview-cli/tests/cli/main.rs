@@ -5,6 +5,7 @@ mod demo;
 mod diagnose;
 mod estimate;
 mod groups;
+mod latent;
 mod missing;
 mod segments;
 mod simulate;

@@ -32,8 +32,8 @@ impl Whitening {
     /// From the sums over all rows, for groups of these names.
     ///
     /// # Errors
-    /// [`Error::ConstantView`], [`Error::RankDeficientView`] and [`Error::IdenticalViews`]: what no fit could
-    /// mend.
+    /// [`Error::ConstantView`], [`Error::RankDeficientView`], [`Error::TooManyStates`] and [`Error::IdenticalViews`]: what no
+    /// fit could mend.
     pub(crate) fn fit(names: &[String; VIEWS], layout: &Layout, sums: &[f64]) -> Result<Self> {
         let whitening = Self::of_rank(names, layout, sums)?;
         whitening.refuse_copies(names, layout, sums)?;
@@ -44,14 +44,18 @@ impl Whitening {
     /// were.
     pub(crate) fn of_rank(names: &[String; VIEWS], layout: &Layout, sums: &[f64]) -> Result<Self> {
         let k = layout.posterior[0].shape[0];
+        let classes = layout.classes.iter().max().map_or(0, |last| last + 1);
         let whitening = Self::of(&layout.features, sums)?;
         for (v, map) in whitening.maps.iter().enumerate() {
             let rank = map.nrows() - 1;
             if rank == 0 {
                 return Err(Error::ConstantView { view: names[v].clone() });
             }
+            if rank + 1 < k && rank + 1 >= classes {
+                return Err(Error::TooManyStates { view: names[v].clone(), rank, states: k });
+            }
             if rank + 1 < k {
-                return Err(Error::RankDeficientView { view: names[v].clone(), rank, k });
+                return Err(Error::RankDeficientView { view: names[v].clone(), rank, k: classes });
             }
         }
         Ok(whitening)

@@ -52,8 +52,30 @@ pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm>
             );
         }
     }
-    for message in weak_views(&moments.header().group_names(), schema.k(), &solution.agreement) {
-        raise(message, "give more rows, stronger views, or merge classes that a view cannot tell apart");
+    let header = moments.header();
+    if header.states() > schema.k() {
+        for (state, p) in
+            solution.main.mixture.prior.iter().enumerate().filter(|(_, p)| **p * n < FEWEST_OF_A_CLASS)
+        {
+            raise(
+                format!("latent state {} has a prior of {p:.2e}: next to no rows are its own", state + 1),
+                "ask for fewer latent states",
+            );
+        }
+        for &class in &solution.main.matching.nameless {
+            raise(
+                format!("class `{}` is the best name of no latent state", schema.classes()[class]),
+                "ask for another number of latent states, or leave the class out",
+            );
+        }
+    }
+    let remedy = match header.states() > schema.k() {
+        true => "give more rows, stronger views, or ask for fewer latent states",
+        false => "give more rows, stronger views, or merge classes that a view cannot tell apart",
+    };
+    let told_apart = format!("all {} {}", header.states(), header.latent_noun());
+    for message in weak_views(&header.group_names(), header.states(), &told_apart, &solution.agreement) {
+        raise(message, remedy);
     }
     if solution.deviations.count() < 2 {
         raise(
@@ -89,10 +111,17 @@ pub(crate) fn alarms(
     }
     if tested.independence.verdict == Verdict::Fail {
         let p = tested.independence.p_value.unwrap_or(0.0);
-        raise(
-            format!("the views are not independent given the class (p = {p:.3})"),
-            "`triview diagnose` shows which views depend on each other: replace one, or cut them so that they share no noise",
-        );
+        if moments.header().states() > moments.header().schema.k() {
+            raise(
+                format!("the views are not independent given the latent state (p = {p:.3})"),
+                "ask for more latent states: --latent auto takes as few as the test accepts",
+            );
+        } else {
+            raise(
+                format!("the views are not independent given the class (p = {p:.3})"),
+                "`triview diagnose` shows which views depend on each other: replace one, or cut them so that they share no noise",
+            );
+        }
     }
     let least = layout.loss.of(&total)[5] / n;
     if risk < least - BELOW_POSSIBLE * error {
@@ -150,7 +179,11 @@ pub(crate) fn alarms(
     }
     if !degenerate && conditioning.rows_needed > n {
         raise(
-            format!("about {:.0} rows are needed to tell all classes apart", conditioning.rows_needed),
+            format!(
+                "about {:.0} rows are needed to tell all {} apart",
+                conditioning.rows_needed,
+                header.latent_noun()
+            ),
             "give more rows, stronger views, or merge classes that a view cannot tell apart",
         );
     }
@@ -164,16 +197,16 @@ pub(crate) fn alarms(
 
 /// Names the views that do not tell all classes apart: those that agree with neither of the others in enough
 /// directions. Where no single view is to blame, the pairs that do not agree.
-fn weak_views(views: &[String], k: usize, agreement: &[Agreement; VIEWS]) -> Vec<String> {
+fn weak_views(views: &[String], k: usize, all: &str, agreement: &[Agreement; VIEWS]) -> Vec<String> {
     let weak: Vec<bool> = agreement.iter().map(|pair| pair.correlation < pair.chance).collect();
     let blamed = |v: usize| !weak[v] && others(v).into_iter().all(|a| weak[a]);
     if let Some(v) = (0..VIEWS).find(|&v| blamed(v)) {
-        return vec![format!("view `{}` does not tell all {k} classes apart", views[v])];
+        return vec![format!("view `{}` does not tell {all} apart", views[v])];
     }
     let pair = |v: usize| {
         let [a, b] = others(v);
         format!(
-            "views `{}` and `{}` agree in fewer than {} directions: not all {k} classes are told apart",
+            "views `{}` and `{}` agree in fewer than {} directions: not {all} are told apart",
             views[a],
             views[b],
             k - 1

@@ -25,7 +25,7 @@ pub struct Conditioning {
 impl Conditioning {
     pub(crate) fn new(moments: &Moments, solution: &Solution) -> Self {
         let (layout, total) = (moments.layout(), moments.total());
-        let k = moments.header().schema.k();
+        let k = moments.header().states();
         let n = layout.rows.of(&total)[0];
         let singular = |means: &faer::Mat<f64>| {
             means.singular_values().ok().and_then(|values| values.get(k - 1).copied()).unwrap_or(0.0)

@@ -40,7 +40,7 @@ pub(crate) fn of_pair(
     whole: &Whitened,
     blocks: &[Block],
     views: [usize; 2],
-    prior: &[f64],
+    (prior, names): (&[f64], &[usize]),
     within: &[Vec<f64>],
     seed: u64,
 ) -> Result<Vec<Dependence>> {
@@ -62,13 +62,20 @@ pub(crate) fn of_pair(
     let mut lines = vec![pair];
     if lines[0].p_value < LEVEL {
         let cells = directions[0] * directions[1];
-        for class in 0..k {
+        for class in 0..=names.iter().copied().max().unwrap_or(0) {
             let of_class: Vec<Vec<f64>> =
-                within.iter().map(|block| block[class * cells..(class + 1) * cells].to_vec()).collect();
+                within.iter().map(|block| of_class(block, cells, (prior, names), class)).collect();
             lines.push(line(Some(class), &of_class, fewer));
         }
     }
     Ok(lines)
+}
+
+/// The mean over the latent states of a class of the covariances within them.
+fn of_class(within: &[f64], cells: usize, (prior, names): (&[f64], &[usize]), class: usize) -> Vec<f64> {
+    let states = || (0..names.len()).filter(|&z| names[z] == class);
+    let total: f64 = states().map(|z| prior[z]).sum();
+    (0..cells).map(|cell| states().map(|z| prior[z] / total * within[z * cells + cell]).sum()).collect()
 }
 
 /// Covariances within classes, so that squares add up over the classes of a row.

@@ -91,8 +91,9 @@ pub(crate) struct ByBins {
 
 /// Tests the state that a solution is of.
 pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<Tested> {
-    let (schema, layout, sums) = (&moments.header().schema, moments.layout(), moments.total());
-    let k = schema.k();
+    let (layout, sums) = (moments.layout(), moments.total());
+    let k = moments.header().states();
+    let needing = moments.header().latent_noun();
     if layout.features.pairs.is_some() {
         let reason =
             format!("for {k} classes the third moment of bins, on which the test is made, is too large");
@@ -106,7 +107,7 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
     if let Some(v) = (0..VIEWS).find(|&v| whitened.dims[v] < k) {
         let (view, values) = (&moments.header().group_names()[v], whitened.dims[v]);
         let reason =
-            format!("view `{view}` takes too few values: {values} can be told apart, {k} classes need {k}");
+            format!("view `{view}` takes too few values: {values} can be told apart, {k} {needing} need {k}");
         return untestable(0, reason);
     }
     let unknowns = k + whitened.dims.iter().map(|d| k * (d - 1)).sum::<usize>();
@@ -190,6 +191,8 @@ struct Fit<'a> {
     whitening: &'a Whitening,
     objective: Objective,
     refined: Refined,
+    /// The class of each latent state.
+    names: Vec<usize>,
 }
 
 /// What the residuals of a fit say.
@@ -227,7 +230,7 @@ impl<'a> Fit<'a> {
         if !refined.converged {
             refined = refine(&objective, &start);
         }
-        Ok(Self { whitening, objective, refined })
+        Ok(Self { whitening, objective, refined, names: solution.main.matching.names.clone() })
     }
 
     /// From the tensor power method, classes put in order.
@@ -239,12 +242,13 @@ impl<'a> Fit<'a> {
         seed: u64,
     ) -> Result<Option<Self>> {
         let (header, layout) = (moments.header(), moments.layout());
-        let (loss, k) = (&*header.loss, header.schema.k());
+        let (loss, k) = (&*header.loss, header.states());
         let Some(start) = power_method(whitened, k, seed)? else { return Ok(None) };
         let objective = objective(whitened.clone(), k);
         let mut refined = refine(&objective, &start);
-        refined.mixture = identify(loss, &layout.bins, whitening, &refined.mixture, layout, sums)?.0;
-        Ok(Some(Self { whitening, objective, refined }))
+        let (mixture, matching) = identify(loss, &layout.bins, whitening, &refined.mixture, layout, sums)?;
+        refined.mixture = mixture;
+        Ok(Some(Self { whitening, objective, refined, names: matching.names }))
     }
 
     /// The statistic and its p-value.
@@ -291,7 +295,9 @@ impl<'a> Fit<'a> {
         let loss = &*moments.header().loss;
         let Shape { dims, k } = self.objective.shape();
         let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Vec<f64>> {
-            let mut row = vec![linear_risk(loss, &layout.bins, self.whitening, mixture, layout, sums)?.value];
+            let mut row = vec![
+                linear_risk(loss, &layout.bins, self.whitening, (mixture, &self.names), layout, sums)?.value,
+            ];
             for third in (0..VIEWS).rev() {
                 row.extend(within_classes(mixture, whitened, third)?);
             }
@@ -311,7 +317,7 @@ impl<'a> Fit<'a> {
             let cells: usize = views.iter().map(|&v| dims[v] - 1).product();
             let within = deviations.values(&whole, from, from + k * cells);
             let prior = &self.refined.mixture.prior;
-            dependences.extend(of_pair(whitened, blocks, views, prior, &within, seed)?);
+            dependences.extend(of_pair(whitened, blocks, views, (prior, &self.names), &within, seed)?);
             from += k * cells;
         }
         Ok((ByBins { risk: whole[0], deviations }, dependences))

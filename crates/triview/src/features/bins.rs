@@ -12,12 +12,20 @@ pub struct Bins {
     missing: bool,
 }
 
+/// Bins for each latent state, at least, where there are more of them than classes.
+const BINS_A_STATE: usize = 2;
+
 /// Where the scores of a class are cut, as shares of the rows below. For two classes one class's score says all, and
 /// seven edges cut it into eight bins; more classes have more scores to cut, each in fewer places. The last edge then
 /// leaves above it as many rows as a class has on average, which tells classes apart far better than the middle.
-fn shares(k: usize, class: usize) -> Vec<f64> {
+///
+/// Where there are more latent states than classes there are at least [`BINS_A_STATE`] bins a state.
+fn shares(k: usize, states: usize, class: usize) -> Vec<f64> {
     let own = 1.0 - 1.0 / k as f64;
+    let spread = |edges: usize| (1..=edges).map(|edge| edge as f64 / (edges + 1) as f64).collect();
     match (k, class) {
+        (2, 0) if states > k => spread((BINS_A_STATE * states).max(7)),
+        (3.., _) if states > k => spread((BINS_A_STATE * states).div_ceil(k).max(3)),
         (2, 0) => (1..8).map(|edge| f64::from(edge) / 8.0).collect(),
         (2, _) => Vec::new(),
         (3, _) => vec![0.25, 0.5, 0.75],
@@ -34,7 +42,7 @@ impl Bins {
 
     /// Bins of about equally many of these rows. Edges that would leave a bin empty are left out: scores may take
     /// few values. `missing` says whether the view is missing in other rows.
-    pub(crate) fn fit(rows: usize, scores: &[f64], missing: bool) -> Self {
+    pub(crate) fn fit(rows: usize, scores: &[f64], states: usize, missing: bool) -> Self {
         let k = scores.len() / rows;
         let mut centred = centre(rows, scores);
         let edges = centred.chunks_exact_mut(rows).enumerate().map(|(class, column)| {
@@ -43,7 +51,7 @@ impl Bins {
             let below = &column[..column.partition_point(|score| *score < column[rows - 1])];
             let Some(last) = below.last() else { return Vec::new() };
             let edge = |share: f64| column[(share * rows as f64) as usize].min(*last);
-            let mut of_class: Vec<f64> = shares(k, class).into_iter().map(edge).collect();
+            let mut of_class: Vec<f64> = shares(k, states, class).into_iter().map(edge).collect();
             of_class.dedup();
             of_class
         });

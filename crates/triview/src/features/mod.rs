@@ -67,29 +67,38 @@ impl FeatureMap {
         }
     }
 
-    /// Dimension of a view's features for `k` classes, leading one included.
-    pub fn dimension(&self, k: usize) -> usize {
+    /// The prior that goes with its posteriors, where it has such.
+    pub(crate) fn prior(&self) -> Option<&[f64]> {
         match self {
-            FeatureMap::Scores => k + 1,
-            FeatureMap::Softmax { .. } | FeatureMap::Posterior { .. } => k,
+            FeatureMap::Posterior { prior, .. } => Some(prior),
+            _ => None,
         }
     }
 
-    /// Checks that a map that was read from a file is one for `k` classes.
+    /// Dimension of a view's features for `k` classes, leading one included. Posteriors are of states, one a class or more.
+    pub fn dimension(&self, k: usize) -> usize {
+        match self {
+            FeatureMap::Scores => k + 1,
+            FeatureMap::Softmax { .. } => k,
+            FeatureMap::Posterior { prior, .. } => prior.len(),
+        }
+    }
+
+    /// Checks that a map that was read from a file is one for `k` classes and so many states.
     ///
     /// # Errors
     /// [`Error::InvalidState`].
-    pub fn check(&self, k: usize) -> Result<()> {
+    pub fn check(&self, k: usize, states: usize) -> Result<()> {
         let fits = match self {
-            FeatureMap::Scores => true,
-            FeatureMap::Softmax { views } => views.iter().all(|view| view.fits(k)),
+            FeatureMap::Scores => states == k,
+            FeatureMap::Softmax { views } => states == k && views.iter().all(|view| view.fits(k)),
             FeatureMap::Posterior { prior, views, blend, .. } => {
                 let shares = |parts: &[f64]| {
                     parts.iter().all(|p| *p >= 0.0) && (parts.iter().sum::<f64>() - 1.0).abs() < 1e-6
                 };
-                prior.len() == k
+                prior.len() == states
                     && prior.iter().all(|p| *p > 0.0)
-                    && views.iter().all(|view| view.fits(k))
+                    && views.iter().all(|view| view.fits(k, states))
                     && blend.as_deref().is_none_or(shares)
             }
         };
@@ -124,9 +133,9 @@ impl FeatureMap {
                 views[view].evaluate(rows, scores, &mut out.work, &mut out.posterior);
             }
         }
-        for (class, column) in out.posterior.chunks_exact_mut(rows).enumerate() {
+        for (state, column) in out.posterior.chunks_exact_mut(rows).enumerate() {
             let nothing = match self {
-                FeatureMap::Posterior { prior, .. } => prior[class],
+                FeatureMap::Posterior { prior, .. } => prior[state],
                 _ => 1.0 / k as f64,
             };
             missing.iter().for_each(|&row| column[row] = nothing);
@@ -178,7 +187,7 @@ fn model_posterior(rows: usize, scores: &[f64], out: &mut Vec<f64>) {
 pub(crate) struct Evaluated {
     /// The features, the leading ones first.
     pub(crate) features: Vec<f64>,
-    /// `q_v(y | x_v)`, one column a class.
+    /// `q_v(y | x_v)`, one column a class, or a state where there are more.
     pub(crate) posterior: Vec<f64>,
     work: Vec<f64>,
 }

@@ -38,26 +38,27 @@ impl Way {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Posterior {
     pub(crate) basis: Basis,
-    /// `B`, one row a class, the constant first.
+    /// `B`, one row a class (or a state, where there are more), the constant first.
     pub(crate) weights: Vec<f64>,
 }
 
 impl Posterior {
-    /// Whether it is one for `k` classes.
-    pub(crate) fn fits(&self, k: usize) -> bool {
+    /// Whether it is one for `k` classes and so many states.
+    pub(crate) fn fits(&self, k: usize, states: usize) -> bool {
         self.basis.fits(k)
-            && self.weights.len() == k * (self.basis.len(k) + 1)
+            && self.weights.len() == states * (self.basis.len(k) + 1)
             && self.weights.iter().all(|weight| weight.is_finite())
     }
 
-    /// One column a class; `work` is scratch.
+    /// One column a state; `work` is scratch.
     pub(crate) fn evaluate(&self, rows: usize, scores: &[f64], work: &mut Vec<f64>, out: &mut Vec<f64>) {
-        let k = scores.len() / rows;
+        let width = self.basis.len(scores.len() / rows);
+        let states = self.weights.len() / (width + 1);
         self.basis.evaluate(rows, scores, work);
         out.clear();
-        out.resize(rows * k, 0.0);
-        vectorised::affine_columns(work, rows, self.basis.len(k), &self.weights, k, out);
-        vectorised::softmax_columns(out, rows, k, None);
+        out.resize(rows * states, 0.0);
+        vectorised::affine_columns(work, rows, width, &self.weights, states, out);
+        vectorised::softmax_columns(out, rows, states, None);
     }
 }
 

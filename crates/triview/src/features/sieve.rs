@@ -39,6 +39,7 @@ pub(crate) struct Sieve {
     rows: f64,
     /// Rows in which each view is there.
     present: [f64; VIEWS],
+    /// Number of states, one a class or more.
     k: usize,
     /// Number of basis functions of each view.
     widths: [usize; VIEWS],
@@ -46,9 +47,9 @@ pub(crate) struct Sieve {
 }
 
 impl Sieve {
-    /// The likelihood over the rows of a batch of three views. A view that is missing says nothing: its factor in the
+    /// The likelihood of so many states over the rows of a batch of three views. A view that is missing says nothing: its factor in the
     /// product is one.
-    pub(crate) fn new(batch: &Batch, bases: &[Basis; VIEWS], ridge: f64) -> Self {
+    pub(crate) fn new(batch: &Batch, bases: &[Basis; VIEWS], states: usize, ridge: f64) -> Self {
         let (rows, k) = (batch.rows(), batch.k());
         let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
         let chunks = starts
@@ -72,7 +73,7 @@ impl Sieve {
             chunks,
             rows: rows as f64,
             present,
-            k,
+            k: states,
             widths: std::array::from_fn(|v| bases[v].len(k)),
             ridge,
         }
@@ -304,8 +305,8 @@ mod tests {
         let bases = [0, 1, 2].map(|v| Basis::fit(rows.rows(), rows.view(v), 4));
         let [a, b, c] = bases;
         let bases = [a?, b?, c?];
-        let sieve = Sieve::new(&rows, &bases, 1e-3);
-        let length = sieve.offsets()[VIEWS] + 3;
+        let sieve = Sieve::new(&rows, &bases, 4, 1e-3);
+        let length = sieve.offsets()[VIEWS] + 4;
         let point: Vec<f64> = (0..length).map(|i| (i as f64 * 0.7).sin()).collect();
         let (_, gradient) = sieve.value_and_gradient(&point);
         for i in 0..length {

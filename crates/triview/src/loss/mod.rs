@@ -138,10 +138,11 @@ pub trait Loss: Send + Sync {
         gradient
     }
 
-    /// The risk from the mean of `A`, the class prior and the conditional risk matrices (eq. 3, or that of
-    /// extension 2).
-    fn risk(&self, mean_offset: f64, prior: &[f64], conditional: &[Mat<f64>]) -> f64 {
-        mean_offset - prior.iter().enumerate().map(|(j, p)| p * self.gain(conditional, j, j)).sum::<f64>()
+    /// The risk from the mean of `A`, the prior of the latent classes, the conditional risk matrices and the name of each
+    /// latent class (eq. 3, or that of extensions 2 and 3).
+    fn risk(&self, mean_offset: f64, prior: &[f64], conditional: &[Mat<f64>], names: &[usize]) -> f64 {
+        let gain = |(z, (p, &name)): (usize, (&f64, &usize))| p * self.gain(conditional, name, z);
+        mean_offset - prior.iter().zip(names).enumerate().map(gain).sum::<f64>()
     }
 
     /// How much it lowers the risk, for each row of latent class `column`, to call it class `row`: `sum_v M_v[row,

@@ -19,6 +19,9 @@
 //! the first over rows as they are, the second over triples: whatever depends on `x` alone comes from the rows, free of the
 //! weights' noise, and where the posterior is right the second mean is zero whatever the triples are.
 //!
+//! Where there are more latent states than classes, all of this holds given the state: triples are drawn state by state, and are of the
+//! state's class.
+//!
 //! The answer is the plug-in with as much of the correction `d` as stands out of its error `s`, a share `d^2 / (d^2 + 4 s^2)`.
 //! Its standard error is that of the triples: a posterior can be checked no better than they allow.
 

@@ -32,10 +32,10 @@ struct Group {
     labels: Vec<f64>,
 }
 
-/// A class and one row a group.
+/// A latent state, one a class or more, and one row a group.
 #[derive(Clone, Copy)]
 struct Draw {
-    class: usize,
+    state: usize,
     rows: [usize; VIEWS],
 }
 
@@ -43,6 +43,8 @@ struct Draw {
 pub(crate) struct Triples<'a> {
     header: &'a Header,
     k: usize,
+    /// The class of each latent state.
+    names: &'a [usize],
     rows: usize,
     /// The scores of each view, row by row.
     scores: Vec<Vec<f64>>,
@@ -63,12 +65,12 @@ impl<'a> Triples<'a> {
     /// Draws triples of the sample's rows.
     pub(crate) fn draw(
         header: &'a Header,
-        prior: &[f64],
+        (prior, names): (&[f64], &'a [usize]),
         labels: &Labels,
         sample: &'a Sample,
         seed: u64,
     ) -> Self {
-        let (batch, k) = (sample.rows(), prior.len());
+        let (batch, k, states) = (sample.rows(), header.schema.k(), prior.len());
         let (rows, blocks) = (batch.rows(), labels.moved.count());
         let parts = blocks.clamp(2, PARTS);
         let grouped = batch.grouped(&header.grouping.groups);
@@ -91,10 +93,13 @@ impl<'a> Triples<'a> {
             features: features(g),
             labels: Vec::new(),
         });
-        sharpen(groups.each_mut().map(|group| &mut group.posterior), prior);
+        // More states than classes are in the feature map's order, classes in the fit's.
+        let own = header.features.prior().filter(|_| states > k).unwrap_or(prior);
+        sharpen(groups.each_mut().map(|group| &mut group.posterior), own);
         let mut triples = Self {
             header,
             k,
+            names,
             rows,
             scores: (0..batch.views()).map(|view| by_row(rows, batch.view(view))).collect(),
             sample: batch,
@@ -102,7 +107,7 @@ impl<'a> Triples<'a> {
             parts,
             maps: ways(&labels.maps, &labels.moved, parts)
                 .iter()
-                .map(|cells| split(cells, k, groups.each_ref().map(|group| group.features.len() / rows)))
+                .map(|cells| split(cells, states, groups.each_ref().map(|group| group.features.len() / rows)))
                 .collect(),
             groups,
             prior: ways(prior, &labels.moved_prior, parts),
@@ -110,18 +115,21 @@ impl<'a> Triples<'a> {
             weights: Vec::new(),
         };
         let labelled = [0, 1, 2].map(|g| -> Vec<f64> {
-            (0..rows * k).into_par_iter().map(|at| triples.label(g, at / k, at % k, 0)).collect()
+            (0..rows * states)
+                .into_par_iter()
+                .map(|at| triples.label(g, at / states, at % states, 0))
+                .collect()
         });
         triples.groups.iter_mut().zip(labelled).for_each(|(group, labels)| group.labels = labels);
         triples.fill(seed);
         triples
     }
 
-    /// `W_-g,j` of a row.
-    fn label(&self, g: usize, row: usize, class: usize, way: usize) -> f64 {
+    /// `W_-g,z` of a row.
+    fn label(&self, g: usize, row: usize, state: usize, way: usize) -> f64 {
         let (map, features) = (&self.maps[way][g], &self.groups[g].features);
-        let width = map.len() / self.k;
-        let (map, features) = (&map[class * width..(class + 1) * width], &features[row * width..]);
+        let width = map.len() / self.names.len();
+        let (map, features) = (&map[state * width..(state + 1) * width], &features[row * width..]);
         map.iter().zip(features).map(|(weight, feature)| weight * feature).sum()
     }
 
@@ -130,25 +138,25 @@ impl<'a> Triples<'a> {
         (0..self.rows).filter(move |&row| way == 0 || self.part_of[row] != way - 1)
     }
 
-    /// Draws the triples of every class in proportion to its prior, and weighs them.
+    /// Draws the triples of every state in proportion to its prior, and weighs them.
     fn fill(&mut self, seed: u64) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let sums = self.feature_sums();
-        for class in 0..self.k {
-            let count = ((self.prior[0][class] * DRAWS as f64).round() as usize).max(1);
-            let mut rows = [0, 1, 2].map(|v| self.systematic(v, class, count, &mut rng));
+        for state in 0..self.names.len() {
+            let count = ((self.prior[0][state] * DRAWS as f64).round() as usize).max(1);
+            let mut rows = [0, 1, 2].map(|v| self.systematic(v, state, count, &mut rng));
             rows[1..].iter_mut().for_each(|rows| rows.shuffle(&mut rng));
             let [first, second, third] = rows;
-            let of_class = first.into_iter().zip(second).zip(third);
-            self.draws.extend(of_class.map(|((a, b), c)| Draw { class, rows: [a, b, c] }));
+            let of_state = first.into_iter().zip(second).zip(third);
+            self.draws.extend(of_state.map(|((a, b), c)| Draw { state, rows: [a, b, c] }));
             let absolute = self.groups.each_ref().map(|group| {
-                group.labels[class..].iter().step_by(self.k).map(|label| label.abs()).sum::<f64>()
+                group.labels[state..].iter().step_by(self.names.len()).map(|label| label.abs()).sum::<f64>()
             });
             // For each way of leaving rows out what the weights of all its triples share.
             let scale: Vec<f64> = (0..=self.parts)
                 .map(|way| {
-                    let ratio = |v: usize| absolute[v] / self.total(v, class, way, &sums[v][way]);
-                    self.prior[way][class] / count as f64 * (0..VIEWS).map(ratio).product::<f64>()
+                    let ratio = |v: usize| absolute[v] / self.total(v, state, way, &sums[v][way]);
+                    self.prior[way][state] / count as f64 * (0..VIEWS).map(ratio).product::<f64>()
                 })
                 .collect();
             let new = &self.draws[self.draws.len() - count..];
@@ -157,9 +165,10 @@ impl<'a> Triples<'a> {
         }
     }
 
-    /// So many rows of a view with chances in proportion to the absolute labels of a class, evenly spread over them.
-    fn systematic(&self, v: usize, class: usize, count: usize, rng: &mut Pcg64) -> Vec<usize> {
-        let labels = || self.groups[v].labels[class..].iter().step_by(self.k).map(|label| label.abs());
+    /// So many rows of a view with chances in proportion to the absolute labels of a state, evenly spread over them.
+    fn systematic(&self, v: usize, state: usize, count: usize, rng: &mut Pcg64) -> Vec<usize> {
+        let labels =
+            || self.groups[v].labels[state..].iter().step_by(self.names.len()).map(|label| label.abs());
         let step = labels().sum::<f64>() / count as f64;
         let mut next = step * rng.random::<f64>();
         let mut rows = Vec::with_capacity(count);
@@ -191,23 +200,23 @@ impl<'a> Triples<'a> {
         })
     }
 
-    /// The sum of a class's labels over rows with such a sum of features, away from zero.
-    fn total(&self, g: usize, class: usize, way: usize, sums: &[f64]) -> f64 {
-        let map = &self.maps[way][g][class * sums.len()..(class + 1) * sums.len()];
+    /// The sum of a state's labels over rows with such a sum of features, away from zero.
+    fn total(&self, g: usize, state: usize, way: usize, sums: &[f64]) -> f64 {
+        let map = &self.maps[way][g][state * sums.len()..(state + 1) * sums.len()];
         let total: f64 = map.iter().zip(sums).map(|(weight, sum)| weight * sum).sum();
         total.max(f64::EPSILON * self.rows as f64)
     }
 
     /// The weights of a triple in all ways of leaving rows out.
     fn weigh(&self, draw: &Draw, scale: &[f64]) -> Vec<f64> {
-        let Draw { class, rows } = *draw;
+        let Draw { state, rows } = *draw;
         let weight = |way: usize| {
             let ratio = |v: usize| {
-                let drawn = self.groups[v].labels[rows[v] * self.k + class];
+                let drawn = self.groups[v].labels[rows[v] * self.names.len() + state];
                 match way {
                     0 => drawn.signum(),
                     _ if self.part_of[rows[v]] == way - 1 => 0.0,
-                    _ => self.label(v, rows[v], class, way) / drawn.abs(),
+                    _ => self.label(v, rows[v], state, way) / drawn.abs(),
                 }
             };
             scale[way] * (0..VIEWS).map(ratio).product::<f64>()
@@ -249,8 +258,13 @@ impl<'a> Triples<'a> {
 
     /// The fitted posterior of what the views say in these rows.
     fn posterior(&self, rows: [usize; VIEWS], out: &mut Vec<f64>) {
-        let of = |v: usize| &self.groups[v].posterior[rows[v] * self.k..(rows[v] + 1) * self.k];
+        let states = self.names.len();
+        let of = |v: usize| &self.groups[v].posterior[rows[v] * states..(rows[v] + 1) * states];
         self.header.features.combine(1, &[of(0), of(1), of(2)], out);
+        if states > self.k {
+            let of_states = std::mem::take(out);
+            self.header.class_posterior(1, &of_states, out);
+        }
     }
 
     /// Sums over rows with weights of their classes, each part's apart.
@@ -298,7 +312,7 @@ impl<'a> Triples<'a> {
                     // What the class says beyond the posterior.
                     self.posterior(draw.rows, &mut classes);
                     classes.iter_mut().for_each(|p| *p = -*p);
-                    classes[draw.class] += 1.0;
+                    classes[self.names[draw.state]] += 1.0;
                     add(&self.scores(draw.rows), &classes, &mut added);
                     for (sums, weight) in sums.iter_mut().zip(weights) {
                         added.iter().for_each(|(at, value)| sums[*at] += weight * value);
@@ -328,7 +342,8 @@ impl<'a> Triples<'a> {
             let kept = || self.kept(way).filter(|&row| !self.sample.is_missing(view, row));
             let label = |row: usize| {
                 let class = class_of(&self.scores[view][row * self.k..(row + 1) * self.k]);
-                self.label(groups.of(view), row, class, way)
+                let states = (0..self.names.len()).filter(|&state| self.names[state] == class);
+                states.map(|state| self.label(groups.of(view), row, state, way)).sum::<f64>()
             };
             kept().map(label).sum::<f64>() / kept().count().max(1) as f64
         };
@@ -347,7 +362,7 @@ fn ways(whole: &[f64], moved: &Deviations, parts: usize) -> Vec<Vec<f64>> {
     [whole.to_vec()].into_iter().chain(without).collect()
 }
 
-/// The cells of each group's map, which has `k` rows of its own width.
+/// The cells of each group's map, which has `k` rows, one a state, of its own width.
 fn split(cells: &[f64], k: usize, widths: [usize; VIEWS]) -> [Vec<f64>; VIEWS] {
     let mut from = 0;
     widths.map(|width| {

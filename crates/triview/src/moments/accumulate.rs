@@ -63,7 +63,7 @@ impl Accumulator {
     /// # Errors
     /// [`Error::NoState`], or [`Error::InvalidState`] for a broken header.
     pub fn new(header: Header) -> Result<Self> {
-        let k = header.schema.k();
+        let k = header.states();
         if k > MOST_CLASSES {
             return Err(Error::NoState { k, most: MOST_CLASSES });
         }
@@ -160,6 +160,7 @@ struct Workspace {
     groups: [Evaluated; VIEWS],
     bins: [Vec<f64>; VIEWS],
     posterior: Vec<f64>,
+    class_posterior: Vec<f64>,
     offset: Vec<f64>,
     losses: Vec<f64>,
 }
@@ -180,6 +181,7 @@ impl Workspace {
     ) -> Result<(), BrokenTerm> {
         let Plan { header, layout, .. } = plan;
         let (n, k, loss) = (rows.len(), batch.k(), &*header.loss);
+        let states = header.states();
         let q = header.features.dimension(k);
         self.scores.resize_with(batch.views(), Vec::new);
         for (view, scores) in self.scores.iter_mut().enumerate() {
@@ -207,14 +209,15 @@ impl Workspace {
 
         let posteriors: [&[f64]; VIEWS] = self.groups.each_ref().map(|group| group.posterior.as_slice());
         header.features.combine(n, &posteriors, &mut self.posterior);
+        let of_classes = header.class_posterior(n, &self.posterior, &mut self.class_posterior);
         self.losses.resize(n, 0.0);
         let terms: Vec<&[f64]> = self.terms.iter().map(Vec::as_slice).collect();
         let sums = layout.loss.of_mut(block);
-        add_losses(loss, n, &self.offset, &terms, &self.posterior, &mut self.losses, sums);
+        add_losses(loss, n, &self.offset, &terms, of_classes, &mut self.losses, sums);
         if let Some(ceilings) = &header.ceilings {
             for (t, (terms, part)) in self.terms.iter_mut().zip(&layout.tails).enumerate() {
                 ceilings.cut(t, n, terms, &mut self.tails);
-                kernel::cross(&self.tails, &self.posterior, n, self.tails.len() / n, k, part.of_mut(block));
+                kernel::cross(&self.tails, of_classes, n, self.tails.len() / n, k, part.of_mut(block));
             }
         }
 
@@ -234,15 +237,15 @@ impl Workspace {
         }
 
         for v in 0..VIEWS {
-            kernel::cross(&self.posterior, features[v], n, k, q, layout.posterior[v].of_mut(block));
+            kernel::cross(&self.posterior, features[v], n, states, q, layout.posterior[v].of_mut(block));
         }
         for v in 0..VIEWS {
             let [a, b] = others(v);
             header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
-            kernel::cross(&self.posterior, features[v], n, k, q, layout.pair_features[v].of_mut(block));
+            kernel::cross(&self.posterior, features[v], n, states, q, layout.pair_features[v].of_mut(block));
             for t in (0..terms.len()).filter(|&t| layout.holders[t] == v) {
                 let (count, part) = (terms[t].len() / n, &layout.pair_terms[t]);
-                kernel::cross(&self.posterior, terms[t], n, k, count, part.of_mut(block));
+                kernel::cross(&self.posterior, terms[t], n, states, count, part.of_mut(block));
             }
         }
         Ok(())

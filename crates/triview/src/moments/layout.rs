@@ -85,6 +85,8 @@ impl Family {
 pub struct Layout {
     /// The group of each holder of terms: each view, or each group.
     pub holders: Vec<usize>,
+    /// The class of each latent state that posteriors are of.
+    pub classes: Vec<usize>,
     /// Number of rows.
     pub rows: Part,
     /// Number of rows in which each view is missing.
@@ -131,16 +133,22 @@ pub struct Terms {
 }
 
 impl Layout {
-    /// The layout for so many views, `k` classes, these terms, and features and bins of these dimensions, leading ones
+    /// The layout for so many views, states of these of `k` classes, these terms, and features and bins of these dimensions, leading ones
     /// included.
-    pub fn new(views: usize, k: usize, terms: Terms, features: [usize; VIEWS], bins: [usize; VIEWS]) -> Self {
+    pub fn new(
+        views: usize,
+        k: (usize, Vec<usize>),
+        terms: Terms,
+        features: [usize; VIEWS],
+        bins: [usize; VIEWS],
+    ) -> Self {
         Self::with(views, k, terms, features, bins, true)
     }
 
     /// The same without the third moment of the features, for many classes.
     pub fn without_tensor(
         views: usize,
-        k: usize,
+        k: (usize, Vec<usize>),
         terms: Terms,
         features: [usize; VIEWS],
         bins: [usize; VIEWS],
@@ -150,7 +158,7 @@ impl Layout {
 
     fn with(
         views: usize,
-        k: usize,
+        (k, classes): (usize, Vec<usize>),
         terms: Terms,
         features: [usize; VIEWS],
         bins: [usize; VIEWS],
@@ -178,6 +186,7 @@ impl Layout {
                 .map(|(t, &v)| others(v).map(|a| part(format!("{prefix}cross.{t}.{a}"), vec![terms, q[a]])))
                 .collect(),
         };
+        let states = classes.len();
         let (of_features, of_bins) = (family("", features, formed), family("bins.", bins, true));
         let q = features;
         Self {
@@ -185,9 +194,11 @@ impl Layout {
             missing: part("missing".into(), vec![views]),
             loss: part("loss".into(), vec![6]),
             features: of_features,
-            posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![k, q[v]])),
-            pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![k, q[v]])),
-            pair_terms: (0..holders.len()).map(|t| part(format!("pair_terms.{t}"), vec![k, terms])).collect(),
+            posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![states, q[v]])),
+            pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![states, q[v]])),
+            pair_terms: (0..holders.len())
+                .map(|t| part(format!("pair_terms.{t}"), vec![states, terms]))
+                .collect(),
             tails: (0..holders.len())
                 .map(|t| part(format!("tails.{t}"), vec![if cut { terms } else { 0 }, k]))
                 .collect(),
@@ -197,6 +208,7 @@ impl Layout {
             }),
             len,
             holders,
+            classes,
         }
     }
 

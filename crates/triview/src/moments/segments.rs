@@ -44,7 +44,7 @@ impl SegmentedAccumulator {
     /// # Errors
     /// Those of [`Accumulator::new`].
     pub fn new(header: Header) -> Result<Self> {
-        let (length, blocks) = (header.layout()?.len, block_count(header.schema.k()));
+        let (length, blocks) = (header.layout()?.len, block_count(header.states()));
         let most = (MOST_MEMORY / (8 * length * blocks)).clamp(1, MOST_SEGMENTS);
         let whole = Accumulator::new(header.clone())?;
         Ok(Self { header, whole, most, places: HashMap::new(), segments: Vec::new() })
@@ -124,6 +124,7 @@ mod tests {
             features: FeatureMap::Scores,
             absent: [0, 1, 2].map(|_| vec![0.0; 2]),
             bins: std::array::from_fn(|_| Bins::none(2)),
+            latent: None,
         }
     }
 

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::features::{Bins, Evaluated, FeatureMap};
 use crate::grouping::Grouping;
 use crate::loss::{Ceilings, Form, SharedLoss};
+use crate::mediator::{self, Mediator};
 use crate::views::{Batch, Schema, VIEWS};
 use serde::{Deserialize, Serialize};
 
@@ -27,10 +28,13 @@ pub struct Header {
     pub absent: [Vec<f64>; VIEWS],
     /// The bins of each group of views on which the assumption is tested.
     pub bins: [Bins; VIEWS],
+    /// The latent states, where a number of them was asked for; otherwise there is one a class.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latent: Option<Mediator>,
 }
 
-/// Makes a layout from the numbers of views and classes, the terms, and the dimensions of features and bins.
-type LayOut = fn(usize, usize, Terms, [usize; VIEWS], [usize; VIEWS]) -> Layout;
+/// Makes a layout from the numbers of views and classes, the class of each state, the terms, and the dimensions of features and bins.
+type LayOut = fn(usize, (usize, Vec<usize>), Terms, [usize; VIEWS], [usize; VIEWS]) -> Layout;
 
 impl Header {
     /// Where each sum of a state with this header lies.
@@ -52,7 +56,10 @@ impl Header {
         if !self.grouping.fits(self.schema.views().len()) {
             return Err(Error::InvalidState { reason: "its groups are not of its views".into() });
         }
-        self.features.check(k)?;
+        if !self.latent.as_ref().is_none_or(|latent| latent.fits(k)) {
+            return Err(Error::InvalidState { reason: "its latent states are not of its classes".into() });
+        }
+        self.features.check(k, self.states())?;
         if !self.bins.iter().all(|bins| bins.fits(k)) {
             return Err(Error::InvalidState { reason: "its bins are broken".into() });
         }
@@ -67,7 +74,41 @@ impl Header {
         let holders = holders.into_iter().map(|holder| holder.group).collect();
         let terms = Terms { holders, each: terms, cut: self.ceilings.is_some() };
         let features = [self.features.dimension(k); VIEWS];
-        Ok(layout(self.schema.views().len(), k, terms, features, bins))
+        Ok(layout(self.schema.views().len(), (k, self.classes_of_states()), terms, features, bins))
+    }
+
+    /// The number of latent states that the views are taken to be independent given.
+    pub fn states(&self) -> usize {
+        self.latent.as_ref().map_or(self.schema.k(), Mediator::states)
+    }
+
+    /// What these are, in words.
+    pub(crate) fn latent_noun(&self) -> &'static str {
+        if self.states() > self.schema.k() { "latent states" } else { "classes" }
+    }
+
+    /// The class of each state of the feature map.
+    pub(crate) fn classes_of_states(&self) -> Vec<usize> {
+        match &self.latent {
+            Some(latent) => latent.map.clone(),
+            None => (0..self.schema.k()).collect(),
+        }
+    }
+
+    /// A posterior of classes from one of the feature map's states, columns of `rows` numbers.
+    pub(crate) fn class_posterior<'a>(
+        &self,
+        rows: usize,
+        states: &'a [f64],
+        work: &'a mut Vec<f64>,
+    ) -> &'a [f64] {
+        match &self.latent {
+            Some(latent) if latent.states() > self.schema.k() => {
+                mediator::by_class(rows, self.schema.k(), &latent.map, states, work);
+                work
+            }
+            _ => states,
+        }
     }
 
     /// What holds the terms of the loss: each view where it is a sum, each group where it is a product.
@@ -226,6 +267,10 @@ impl Moments {
         }
         if mine.loss != theirs.loss {
             return differ("the loss", mine.loss.name().into(), theirs.loss.name().into());
+        }
+        if mine.states() != theirs.states() {
+            let states = |header: &Header| header.states().to_string();
+            return differ("the number of latent states", states(mine), states(theirs));
         }
         if mine.features.name() != theirs.features.name() {
             let name = |header: &Header| header.features.name().to_string();
