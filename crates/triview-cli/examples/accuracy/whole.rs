@@ -25,10 +25,10 @@ pub(crate) fn metrics(out: &mut impl Write) -> Result<()> {
     let mut scaled = vec![[0.0; 4]; distortions.len()];
     let mut covered = vec![[0; 2]; distortions.len()];
     for draw in 0..DRAWS {
-        let rows = Composites::draw(&train, &Recipe::new(ROWS), 11_000 + draw)?;
-        let model = LogisticParams::default().seed(100 + draw).check()?.train(&rows);
+        let rows = Composites::draw(&train, &Recipe::new(ROWS), 21_000 + draw)?;
+        let model = LogisticParams::default().seed(200 + draw).check()?.train(&rows);
         for (at, a) in distortions.into_iter().enumerate() {
-            let rows = Composites::draw(&test, &Recipe::new(ROWS).distortion(a), 15_000 + draw)?;
+            let rows = Composites::draw(&test, &Recipe::new(ROWS).distortion(a), 25_000 + draw)?;
             let scores = model.scores(&rows)?;
             let (truth, wrong) = (labelled(&scores, rows.labels()), error_rate(&scores, rows.labels()));
             let source = InMemory::new(schema.clone(), vec![scores]);
