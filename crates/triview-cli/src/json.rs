@@ -2,6 +2,7 @@
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
+use std::borrow::Cow;
 use std::io::{self, Write};
 use triview::amplification::Amplified;
 use triview::diagnostics::Verdict;
@@ -41,7 +42,7 @@ pub(crate) struct EstimateObject<'a> {
     latent: Option<LatentObject<'a>>,
     conditional_risk: ByName<'a, Vec<Vec<f64>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    view_error: Option<ByOwnName<'a, f64>>,
+    view_error: Option<ByName<'a, f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,8 +145,11 @@ impl<'a> EstimateObject<'a> {
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
             latent: LatentObject::new(estimate),
-            conditional_risk: ByName { names: &estimate.holders, values: &estimate.conditional_risk },
-            view_error: estimate.metrics.as_ref().map(|metrics| ByOwnName {
+            conditional_risk: ByName {
+                names: &estimate.holders,
+                values: (&estimate.conditional_risk).into(),
+            },
+            view_error: estimate.metrics.as_ref().map(|metrics| ByName {
                 names: views,
                 values: metrics.view_error.iter().map(|error| error.value).collect(),
             }),
@@ -156,7 +160,7 @@ impl<'a> EstimateObject<'a> {
                 class_prior: &estimate.class_prior_interval,
                 conditional_risk: ByName {
                     names: &estimate.holders,
-                    values: &estimate.conditional_risk_interval,
+                    values: (&estimate.conditional_risk_interval).into(),
                 },
                 matching_gap: estimate.matching_gap_interval,
             }),
@@ -275,7 +279,7 @@ impl<'a> Diagnostics<'a> {
             conditioning: Conditioning {
                 smallest_singular_value: ByName {
                     names: groups,
-                    values: &conditioning.smallest_singular_value,
+                    values: (&conditioning.smallest_singular_value).into(),
                 },
                 smallest_prior: conditioning.smallest_prior,
                 tau: conditioning.tau,
@@ -385,7 +389,7 @@ impl<'a> GroupingObject<'a> {
 
 /// Rows in which each view is missing, where any is.
 pub(crate) fn missing<'a>(views: &'a [String], rows: &'a [u64]) -> Option<ByName<'a, u64>> {
-    rows.iter().any(|rows| *rows > 0).then_some(ByName { names: views, values: rows })
+    rows.iter().any(|rows| *rows > 0).then_some(ByName { names: views, values: rows.into() })
 }
 
 /// The names of the views of some sets.
@@ -407,33 +411,20 @@ fn finite(value: f64) -> Option<f64> {
 
 /// Values under names, in the order of the names.
 #[derive(Debug)]
-pub(crate) struct ByName<'a, T> {
+pub(crate) struct ByName<'a, T: Clone> {
     /// The keys.
     pub(crate) names: &'a [String],
     /// A value for each.
-    pub(crate) values: &'a [T],
+    pub(crate) values: Cow<'a, [T]>,
 }
 
-impl<T: Serialize> Serialize for ByName<'_, T> {
+impl<T: Serialize + Clone> Serialize for ByName<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(self.names.len()))?;
-        for (name, value) in self.names.iter().zip(self.values) {
+        for (name, value) in self.names.iter().zip(&*self.values) {
             map.serialize_entry(name, value)?;
         }
         map.end()
-    }
-}
-
-/// Values of their own under names, in the order of the names.
-#[derive(Debug)]
-struct ByOwnName<'a, T> {
-    names: &'a [String],
-    values: Vec<T>,
-}
-
-impl<T: Serialize> Serialize for ByOwnName<'_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        ByName { names: self.names, values: &self.values }.serialize(serializer)
     }
 }
 

@@ -26,7 +26,6 @@ impl Truth {
     /// Adds rows with the class of each.
     pub(crate) fn update(&mut self, loss: &dyn Loss, batch: &Batch, labels: &[usize]) {
         let (rows, k) = (batch.rows(), batch.k());
-        let offset = loss::offsets(loss, batch);
         let mut of_view = |view: usize| {
             let terms = loss::terms_of(loss, batch, view);
             for (row, &label) in labels.iter().enumerate() {
@@ -37,13 +36,8 @@ impl Truth {
             terms
         };
         let terms: Vec<Vec<f64>> = (0..batch.views()).map(&mut of_view).collect();
-        let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
-        let mut losses = vec![0.0; rows * k];
-        for (class, losses) in losses.chunks_exact_mut(rows.max(1)).enumerate() {
-            loss.losses(rows, &offset, &terms, class, losses);
-        }
-        for (row, &label) in labels.iter().enumerate() {
-            let value = losses[label * rows + row];
+        let losses = loss::losses_of(loss, batch, &terms, labels);
+        for (row, (&label, value)) in labels.iter().zip(losses).enumerate() {
             self.rows += 1;
             self.by_class[label] += 1;
             let deviation = value - self.risk;

@@ -90,7 +90,7 @@ impl Estimator {
 
     /// What one group says, or why it says nothing.
     fn solve_group(&self, moments: &Moments) -> Result<Solved, String> {
-        let solution = solve(moments, self.seed()).map_err(|error| error.to_string())?;
+        let solution = solve(moments, self.seed).map_err(|error| error.to_string())?;
         match degeneracies(moments, &solution).first() {
             Some(alarm) => Err(alarm.to_string()),
             None => Ok(Solved { risk: solution.risk.value, standard_error: solution.standard_error() }),

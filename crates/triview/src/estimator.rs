@@ -164,45 +164,15 @@ impl Params {
 /// Estimates the risk; made by [`Params::check`].
 #[derive(Debug, Clone)]
 pub struct Estimator {
-    loss: SharedLoss,
-    features: Features,
-    level: f64,
-    seed: u64,
-    group: Option<String>,
-    latent: Latent,
+    pub(crate) loss: SharedLoss,
+    pub(crate) features: Features,
+    pub(crate) level: f64,
+    pub(crate) seed: u64,
+    pub(crate) group: Option<String>,
+    pub(crate) latent: Latent,
 }
 
 impl Estimator {
-    /// How many latent states.
-    pub(crate) fn latent(&self) -> Latent {
-        self.latent
-    }
-
-    /// The seed of everything random.
-    pub(crate) fn seed(&self) -> u64 {
-        self.seed
-    }
-
-    /// The loss.
-    pub(crate) fn loss(&self) -> &SharedLoss {
-        &self.loss
-    }
-
-    /// The feature map that was asked for.
-    pub(crate) fn features(&self) -> Features {
-        self.features
-    }
-
-    /// The level of confidence of the intervals.
-    pub(crate) fn level(&self) -> f64 {
-        self.level
-    }
-
-    /// How the views are to be grouped, where that was said.
-    pub(crate) fn group(&self) -> Option<&str> {
-        self.group.as_deref()
-    }
-
     /// Looks at a sample of the rows, groups the views, and chooses and fits the feature map.
     ///
     /// # Errors
@@ -222,8 +192,7 @@ impl Estimator {
         let schema = sample.schema().clone();
         fits(&schema)?;
         enough_rows(sample.seen(), schema.k())?;
-        let rows = sample.rows().clone();
-        let look = Look::new(schema, &self.loss, rows, self.group.as_deref(), self.seed)?;
+        let look = Look::new(schema, &self.loss, sample.rows(), self.group.as_deref(), self.seed)?;
         look.header(self.features, self.latent)
     }
 

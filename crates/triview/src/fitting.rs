@@ -58,7 +58,7 @@ pub(crate) struct Look<'a> {
     schema: Schema,
     loss: &'a SharedLoss,
     proposal: Proposal,
-    rows: Batch,
+    rows: &'a Batch,
     /// The same rows, one view a group.
     grouped: Batch,
     seed: u64,
@@ -69,17 +69,17 @@ impl<'a> Look<'a> {
     pub(crate) fn new(
         schema: Schema,
         loss: &'a SharedLoss,
-        rows: Batch,
+        rows: &'a Batch,
         groups: Option<&str>,
         seed: u64,
     ) -> Result<Self> {
-        check_views(&schema, &rows)?;
+        check_views(&schema, rows)?;
         let proposal = match groups {
             Some(text) => {
                 let groups = Groups::parse(text, schema.views())?;
                 Proposal { grouping: Grouping::by_hand(groups), others: Vec::new() }
             }
-            None => Proposal::new(&rows, seed)?,
+            None => Proposal::new(rows, seed)?,
         };
         let grouped = rows.grouped(&proposal.grouping.groups);
         Ok(Self { schema, loss, proposal, rows, grouped, seed })
@@ -111,7 +111,7 @@ impl<'a> Look<'a> {
             self.header_with(self.proposal.grouping.clone(), features, bins, None)
         };
         let mut sums = Accumulator::keeping(header(FeatureMap::Scores))?;
-        sums.update(&self.rows)?;
+        sums.update(self.rows)?;
         let (scores, _) = sums.finish_keeping()?;
         Whitening::fit(&scores.header().group_names(), scores.layout(), &scores.total())?;
         match features {
@@ -223,11 +223,11 @@ impl<'a> Look<'a> {
         latent: Option<Mediator>,
     ) -> Header {
         let means: Vec<Vec<f64>> =
-            grouping.groups.iter().map(|views| mean_scores(&self.rows, views)).collect();
+            grouping.groups.iter().map(|views| mean_scores(self.rows, views)).collect();
         let absent = std::array::from_fn(|v| means[v].clone());
         let (schema, loss) = (self.schema.clone(), self.loss.clone());
         let header = Header { schema, grouping, loss, features, ceilings: None, absent, bins, latent };
-        let ceilings = ceilings(&header, &self.rows);
+        let ceilings = ceilings(&header, self.rows);
         Header { ceilings, ..header }
     }
 
@@ -290,7 +290,7 @@ impl<'a> Look<'a> {
     /// The moments of these rows.
     fn moments(&self, header: Header) -> Result<Moments> {
         let mut sums = Accumulator::new(header)?;
-        sums.update(&self.rows)?;
+        sums.update(self.rows)?;
         sums.finish()
     }
 }
@@ -525,8 +525,7 @@ fn label_products(n: usize, phi: &[f64], labels: &[f64]) -> Vec<f64> {
 
 /// The softmax of the summed scores.
 fn model_posterior(rows: &Batch) -> Vec<f64> {
-    let [a, b, c] = std::array::from_fn(|v| rows.view(v));
-    let mut total: Vec<f64> = a.iter().zip(b).zip(c).map(|((a, b), c)| a + b + c).collect();
+    let mut total = rows.total();
     vectorised::softmax_columns(&mut total, rows.rows(), rows.k(), None);
     total
 }

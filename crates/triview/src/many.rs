@@ -35,14 +35,14 @@ impl Estimator {
         if k > MOST_CLASSES {
             return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
         }
-        self.latent().refuse_for_many(k)?;
+        self.latent.refuse_for_many(k)?;
         let sample = Sample::of(source)?;
         let seen = sample.seen();
         enough_rows(seen, k)?;
-        let look = Look::new(schema, self.loss(), sample.rows().clone(), self.group(), self.seed())?;
-        drop(sample);
-        let header = look.header_of_many(self.features())?;
+        let look = Look::new(schema, &self.loss, sample.rows(), self.group.as_deref(), self.seed)?;
+        let header = look.header_of_many(self.features)?;
         drop(look);
+        drop(sample);
         let most = MOST_BYTES / (4 * VIEWS * header.features.dimension(k)) as u64;
         if seen > most {
             return Err(Error::TooManyRows { rows: seen, most, k }.into());
@@ -54,8 +54,8 @@ impl Estimator {
         let (moments, kept) = sums.finish_keeping()?;
         let kept = kept.ok_or(Error::Internal("the features of all rows were kept"))?;
         let solution = solve_kept(&moments, &kept)?;
-        let tested = diagnostics::test(&moments, &solution, self.seed())?;
-        Ok(Estimate::new(&moments, &solution, tested, self.level()))
+        let tested = diagnostics::test(&moments, &solution, self.seed)?;
+        Ok(Estimate::new(&moments, &solution, tested, self.level))
     }
 }
 

@@ -381,31 +381,30 @@ fn answer(
     let k = mixture.prior.len();
     let moved_prior = deviations.part(whole.len() - k, whole.len());
     let widths = [2 * layout.features.gram[0].shape[0], k];
-    let mut maps_from = 2 * length;
-    let mut from = 0;
-    let mut risks = risks.into_iter();
-    let mut next = |kind, width: usize| {
-        let maps_to = maps_from + VIEWS * k * width;
-        let answer = Answer {
+    let lengths = widths.map(|width| VIEWS * k * width);
+    let answer = |at: usize, risk: Risk| {
+        let (from, to) = (at * length, (at + 1) * length);
+        let maps_from = 2 * length + lengths[..at].iter().sum::<usize>();
+        let maps_to = maps_from + lengths[at];
+        Answer {
             distance,
             refined: refined.clone(),
             mixture: mixture.clone(),
             matching: matching.clone(),
             labels: Labels {
-                kind,
+                kind: kinds[at],
                 maps: whole[maps_from..maps_to].to_vec(),
                 moved: deviations.part(maps_from, maps_to),
                 moved_prior: moved_prior.clone(),
             },
-            kind,
-            gap: Quantities::gap(&whole[from..from + length]),
-            risk: risks.next().ok_or(crate::Error::Internal("one risk a kind"))?,
-            deviations: deviations.part(from, from + length),
-        };
-        (from, maps_from) = (from + length, maps_to);
-        Ok(answer)
+            kind: kinds[at],
+            gap: Quantities::gap(&whole[from..to]),
+            risk,
+            deviations: deviations.part(from, to),
+        }
     };
-    Ok([next(kinds[0], widths[0])?, next(kinds[1], widths[1])?])
+    let [linear, pair] = risks;
+    Ok([answer(0, linear), answer(1, pair)])
 }
 
 /// Weights that fall with the eighth power of the standard error: an answer with twice the error of the best

@@ -223,11 +223,12 @@ impl Batch {
 
     /// The sums of the scores of some views, class by class.
     pub(crate) fn sum(&self, views: &[usize]) -> Vec<f64> {
-        let mut sum = self.scores[views[0]].clone();
-        for &view in &views[1..] {
-            sum.iter_mut().zip(&self.scores[view]).for_each(|(sum, score)| *sum += score);
-        }
-        sum
+        total(views.iter().map(|&view| self.view(view)))
+    }
+
+    /// The scores summed over all views, class by class.
+    pub(crate) fn total(&self) -> Vec<f64> {
+        total((0..self.views()).map(|view| self.view(view)))
     }
 
     /// The number of rows.
@@ -274,6 +275,15 @@ impl Batch {
     pub fn segments(&self) -> Option<&[u64]> {
         self.segments.as_deref()
     }
+}
+
+/// The sum over views of their scores, which lie alike in each.
+pub(crate) fn total<'a>(mut views: impl Iterator<Item = &'a [f64]>) -> Vec<f64> {
+    let mut total = views.next().unwrap_or_default().to_vec();
+    for view in views {
+        total.iter_mut().zip(view).for_each(|(total, score)| *total += score);
+    }
+    total
 }
 
 /// One bit a view.

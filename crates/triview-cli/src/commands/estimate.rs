@@ -11,7 +11,8 @@ use crate::segments::{Segment, Segmented};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use triview::Error;
-use triview::estimator::Estimator;
+use triview::amplification::Amplified;
+use triview::estimator::{Estimate, Estimator};
 use triview::moments::Moments;
 use triview::sample::Sample;
 use triview_table::{Table, state};
@@ -27,22 +28,50 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if args.metrics && matches!(inputs, Inputs::States(_)) {
         bail!("--metrics needs rows, and a state has none: estimate from the tables");
     }
-    if args.by.is_none() && args.amplify.is_none() && args.save_posterior.is_none() && !args.metrics {
-        let estimate = inputs.estimate(&estimator, &progress)?;
-        drop(progress);
-        let text = match args.json {
-            true => json::to_text(&EstimateObject::new(&estimate).metrics(false))?,
-            false => printer::estimate(&estimate, None),
-        };
-        return Ok(Answer::new(text).trusted(estimate.trusted()));
+    // What else is asked needs moments, which a table of many classes has none of.
+    let plain = args.by.is_none() && args.amplify.is_none() && args.save_posterior.is_none() && !args.metrics;
+    let Solved { estimate, amplified, segments } = match plain {
+        true => Solved { estimate: inputs.estimate(&estimator, &progress)?, amplified: None, segments: None },
+        false => from_moments(args, &estimator, inputs, &progress)?,
+    };
+    drop(progress);
+    let agreed = args.amplify.is_none() || amplified.is_some();
+    let object = EstimateObject::new(&estimate).amplified(amplified.as_ref()).metrics(args.metrics);
+    let mut shown = printer::estimate(&estimate, amplified.as_ref());
+    if let (true, Some(metrics)) = (args.metrics, &estimate.metrics) {
+        shown = format!("{shown}\n{}", printer::metrics(&estimate, metrics));
     }
+    let text = match (args.json, &segments) {
+        (true, None) => json::to_text(&object)?,
+        (true, Some(segments)) => json::to_text(&segments.object(object))?,
+        (false, None) => shown,
+        (false, Some(segments)) => format!("{shown}\n{}", segments.text()),
+    };
+    let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
+    Ok(Answer::new(text).trusted(estimate.trusted() && agreed && some_segment))
+}
+
+/// The estimate, and what else was asked for.
+struct Solved {
+    estimate: Estimate,
+    amplified: Option<Amplified>,
+    segments: Option<Segmented>,
+}
+
+/// Sums the moments and answers from them.
+fn from_moments(
+    args: &EstimateArgs,
+    estimator: &Estimator,
+    inputs: Inputs,
+    progress: &Progress,
+) -> Result<Solved> {
     let (moments, sample, segments) = match (&args.by, inputs) {
         (Some(column), Inputs::Tables(table)) => {
-            let (whole, sample, segments) = by_segment(&estimator, &table, &progress)?;
+            let (whole, sample, segments) = by_segment(estimator, &table, progress)?;
             (whole, Some(sample), Some(Segmented { column: column.clone(), segments }))
         }
         (_, inputs) => {
-            let (moments, sample) = inputs.moments(&estimator, &progress)?;
+            let (moments, sample) = inputs.moments(estimator, progress)?;
             (moments, sample, None)
         }
     };
@@ -59,24 +88,10 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         }
         other => other.transpose()?,
     };
-    let agreed = args.amplify.is_none() || amplified.is_some();
     if let Some(path) = &args.save_posterior {
         state::write_header(path, &estimator.posterior(&moments)?)?;
     }
-    drop(progress);
-    let object = EstimateObject::new(&estimate).amplified(amplified.as_ref()).metrics(args.metrics);
-    let mut shown = printer::estimate(&estimate, amplified.as_ref());
-    if let (true, Some(metrics)) = (args.metrics, &estimate.metrics) {
-        shown = format!("{shown}\n{}", printer::metrics(&estimate, metrics));
-    }
-    let text = match (args.json, &segments) {
-        (true, None) => json::to_text(&object)?,
-        (true, Some(segments)) => json::to_text(&segments.object(object))?,
-        (false, None) => shown,
-        (false, Some(segments)) => format!("{shown}\n{}", segments.text()),
-    };
-    let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
-    Ok(Answer::new(text).trusted(estimate.trusted() && agreed && some_segment))
+    Ok(Solved { estimate, amplified, segments })
 }
 
 /// The moments of all rows, a sample of them, and what each segment's rows say.

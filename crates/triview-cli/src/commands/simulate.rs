@@ -122,7 +122,7 @@ fn truth_text(
         views: schema.views(),
         classes: schema.classes(),
         class_prior: &truth.class_prior(),
-        conditional_risk: ByName { names: schema.views(), values: &truth.conditional_risk() },
+        conditional_risk: ByName { names: schema.views(), values: truth.conditional_risk().into() },
         setting: SettingObject {
             preset: preset.name(),
             classes: setting.classes,

@@ -1,6 +1,6 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
-use crate::loss::{self, Loss};
+use crate::loss::{self, Loss, best};
 use crate::views::Batch;
 
 /// A mean over rows, and how far it may be from the population's.
@@ -35,17 +35,8 @@ pub fn log_loss(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
 /// When there is not one label a row, each below the number of classes.
 pub fn mean_loss(loss: &dyn Loss, batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
     assert_eq!(batch.rows(), labels.len(), "one label a row");
-    let (rows, k) = (batch.rows(), batch.k());
-    let offset = loss::offsets(loss, batch);
     let terms: Vec<Vec<f64>> = (0..batch.views()).map(|view| loss::terms_of(loss, batch, view)).collect();
-    let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
-    let (mut own, mut losses) = (vec![0.0; rows], vec![0.0; rows]);
-    for class in 0..k {
-        loss.losses(rows, &offset, &terms, class, &mut losses);
-        let of_class = labels.iter().enumerate().filter(|(_, label)| (**label).into() == class);
-        of_class.for_each(|(row, _)| own[row] = losses[row]);
-    }
-    Mean::of(&own)
+    Mean::of(&loss::losses_of(loss, batch, &terms, labels))
 }
 
 /// How often the largest of the summed scores is not the label's.
@@ -53,10 +44,7 @@ pub fn mean_loss(loss: &dyn Loss, batch: &Batch, labels: &[impl Copy + Into<usiz
 /// # Panics
 /// When there is not one label a row, each below the number of classes.
 pub fn error_rate(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
-    by_row(batch, labels, |scores, label| {
-        let best = (1..scores.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best });
-        f64::from(u8::from(best != label))
-    })
+    by_row(batch, labels, |scores, label| f64::from(u8::from(best(scores.iter().copied()) != label)))
 }
 
 /// The entropy `-sum_i p_i log p_i` of the model's own posterior: its log loss if it were calibrated.

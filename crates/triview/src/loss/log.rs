@@ -3,6 +3,7 @@
 use super::Loss;
 use crate::linalg::softmax;
 use crate::vectorised;
+use crate::views::total;
 
 /// `L(x, y) = log sum_i exp(sum_v s_v(i)) - sum_v s_v(y)`: scores are additive log potentials.
 #[derive(Debug, Clone, Copy)]
@@ -18,7 +19,7 @@ impl Loss for LogLoss {
     }
 
     fn offset(&self, rows: usize, scores: &[&[f64]], offset: &mut [f64]) {
-        let mut total = sum(scores);
+        let mut total = total(scores.iter().copied());
         let k = total.len().checked_div(rows).unwrap_or(0);
         vectorised::softmax_columns(&mut total, rows, k, Some(offset));
     }
@@ -29,15 +30,6 @@ impl Loss for LogLoss {
     }
 
     fn offset_gradient(&self, scores: &[&[f64]], gradient: &mut [Vec<f64>]) {
-        gradient.fill(softmax(&sum(scores)));
+        gradient.fill(softmax(&total(scores.iter().copied())));
     }
-}
-
-/// The scores summed over the views.
-fn sum(scores: &[&[f64]]) -> Vec<f64> {
-    let mut total = scores[0].to_vec();
-    for scores in &scores[1..] {
-        total.iter_mut().zip(*scores).for_each(|(total, score)| *total += score);
-    }
-    total
 }

@@ -195,14 +195,46 @@ pub fn offsets(loss: &dyn Loss, batch: &Batch) -> Vec<f64> {
 
 /// The terms of a view of a batch, as [`Loss::terms`] writes them; nothing where the view is missing.
 pub fn terms_of(loss: &dyn Loss, batch: &Batch, view: usize) -> Vec<f64> {
-    let rows = batch.rows();
+    let mut terms = Vec::new();
+    write_terms(loss, view, batch.rows(), batch.view(view), &batch.without(&[view]), &mut terms);
+    terms
+}
+
+/// The same from the scores of a view, and the rows in which it is missing.
+pub(crate) fn write_terms(
+    loss: &dyn Loss,
+    view: usize,
+    rows: usize,
+    scores: &[f64],
+    missing: &[usize],
+    terms: &mut Vec<f64>,
+) {
     // A term that a loss forgets to write is seen to be missing.
-    let mut terms = vec![f64::NAN; rows * batch.k() * loss.form().terms()];
-    loss.terms(view, rows, batch.view(view), &mut terms);
-    for row in batch.without(&[view]) {
+    terms.clear();
+    terms.resize(scores.len() * loss.form().terms(), f64::NAN);
+    loss.terms(view, rows, scores, terms);
+    for &row in missing {
         terms.iter_mut().skip(row).step_by(rows).for_each(|term| *term = loss.absent());
     }
-    terms
+}
+
+/// What each row of a batch costs for its own class, from the terms of each view as [`terms_of`] has them.
+///
+/// # Panics
+/// When a label is not below the number of classes, or there are fewer labels than rows.
+pub fn losses_of(
+    loss: &dyn Loss,
+    batch: &Batch,
+    terms: &[Vec<f64>],
+    labels: &[impl Copy + Into<usize>],
+) -> Vec<f64> {
+    let (rows, offset) = (batch.rows(), offsets(loss, batch));
+    let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
+    let mut losses = vec![0.0; rows * batch.k()];
+    for (class, losses) in losses.chunks_exact_mut(rows.max(1)).enumerate() {
+        loss.losses(rows, &offset, &terms, class, losses);
+    }
+    (0..rows).map(|row| losses[labels[row].into() * rows + row]).collect()
 }
 
 /// The class with the largest score; the first of those that tie.

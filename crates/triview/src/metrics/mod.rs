@@ -33,10 +33,11 @@ mod triples;
 use crate::interval::Interval;
 use crate::linalg::softmax;
 use crate::loss::best;
-use crate::views::Batch;
+use crate::views::{Batch, total};
 use left_out::LeftOut;
 use tally::{NAMES, Tally};
 pub(crate) use triples::Triples;
+use triples::by_row;
 
 /// Standard errors of their difference beyond which the two ways of estimating disagree.
 const DISAGREEMENT: f64 = 3.0;
@@ -109,10 +110,10 @@ impl Metrics {
         let k = triples.classes();
         let tally = Tally::new(k, &triples.row_scores());
         let [posterior, corrected] = triples
-            .means(tally.len(), |views, weights, out| tally.add(&total(views), weights, out))
+            .means(tally.len(), |views, weights, out| tally.add(&total(views.iter().copied()), weights, out))
             .map(|sums| sums.map(|sums| tally.values(sums)));
         let belief = tally.values(&triples.plain_mean(tally.len(), |views, out| {
-            let scores = total(views);
+            let scores = total(views.iter().copied());
             tally.add(&scores, &softmax(&scores), out);
         }));
         let metric = |at: usize| Metric::new(NAMES[at], [&corrected, &posterior], at, belief[at], reach);
@@ -182,17 +183,9 @@ pub(crate) fn mean_of(
         out.push((0, weights.iter().enumerate().map(|(class, weight)| weight * loss(views, class)).sum()));
     };
     let [posterior, corrected] = triples.means(1, add);
-    let belief = triples.plain_mean(1, |views, out| add(views, &softmax(&total(views)), out))[0];
+    let belief =
+        triples.plain_mean(1, |views, out| add(views, &softmax(&total(views.iter().copied())), out))[0];
     Metric::new("mean loss", [&corrected, &posterior], 0, belief, reach)
-}
-
-/// The scores summed over the views.
-fn total(views: &[&[f64]]) -> Vec<f64> {
-    let mut total = views[0].to_vec();
-    for view in &views[1..] {
-        total.iter_mut().zip(*view).for_each(|(total, score)| *total += score);
-    }
-    total
 }
 
 /// The metrics of rows whose classes are known, in the order of [`Metrics::all`].
@@ -202,8 +195,7 @@ fn total(views: &[&[f64]]) -> Vec<f64> {
 pub fn labelled(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> [f64; 6] {
     assert_eq!(batch.rows(), labels.len(), "one label a row");
     let (rows, k) = (batch.rows(), batch.k());
-    let scores: Vec<f64> =
-        (0..rows * k).map(|at| (0..batch.views()).map(|v| batch.column(v, at % k)[at / k]).sum()).collect();
+    let scores = by_row(rows, &batch.total());
     let tally = Tally::new(k, &scores);
     let (mut sums, mut added) = (vec![0.0; tally.len()], Vec::new());
     for (scores, &label) in scores.chunks_exact(k).zip(labels) {

@@ -8,7 +8,7 @@ use crate::moments::{Header, block_of, others};
 use crate::sample::Sample;
 use crate::solution::Labels;
 use crate::surrogate::Kind;
-use crate::views::{Batch, VIEWS};
+use crate::views::{Batch, VIEWS, total};
 use rand::RngExt;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -246,7 +246,7 @@ impl<'a> Triples<'a> {
 
     /// The summed scores of all rows.
     pub(super) fn row_scores(&self) -> Vec<f64> {
-        (0..self.rows * self.k).map(|at| self.scores.iter().map(|view| view[at]).sum()).collect()
+        total(self.scores.iter().map(Vec::as_slice))
     }
 
     /// The scores of each view, those of a group from one row.
@@ -372,7 +372,7 @@ fn split(cells: &[f64], k: usize, widths: [usize; VIEWS]) -> [Vec<f64>; VIEWS] {
 }
 
 /// Columns of `rows` numbers, row by row.
-fn by_row(rows: usize, columns: &[f64]) -> Vec<f64> {
+pub(super) fn by_row(rows: usize, columns: &[f64]) -> Vec<f64> {
     let width = columns.len() / rows;
     (0..columns.len()).map(|at| columns[at % width * rows + at / width]).collect()
 }

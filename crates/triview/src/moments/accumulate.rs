@@ -6,7 +6,7 @@ use super::layout::{Family, Layout, others};
 use super::state::{Header, Holder, Moments};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
-use crate::loss::Loss;
+use crate::loss::{Loss, write_terms};
 use crate::sample::hash;
 use crate::views::{Batch, VIEWS};
 use rayon::prelude::*;
@@ -280,13 +280,7 @@ impl Workspace {
         };
         let (scores, missing) = (&self.scores, &self.missing);
         let of_view = |view: usize, terms: &mut Vec<f64>| {
-            // A term that a loss forgets to write is seen to be missing.
-            terms.clear();
-            terms.resize(n * k * loss.form().terms(), f64::NAN);
-            loss.terms(view, n, &scores[view], terms);
-            for &row in &missing[view] {
-                terms.iter_mut().skip(row).step_by(n).for_each(|term| *term = loss.absent());
-            }
+            write_terms(loss, view, n, &scores[view], &missing[view], terms);
             finite(view, terms)
         };
         self.terms.resize_with(plan.holders.len(), Vec::new);

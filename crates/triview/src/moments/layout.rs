@@ -132,38 +132,27 @@ pub struct Terms {
     pub cut: bool,
 }
 
+/// What a layout follows from.
+pub(crate) struct Dimensions {
+    /// The number of input views.
+    pub(crate) views: usize,
+    /// The number of classes.
+    pub(crate) k: usize,
+    /// The class of each latent state.
+    pub(crate) classes: Vec<usize>,
+    pub(crate) terms: Terms,
+    /// Of each group's features, the leading one included.
+    pub(crate) features: [usize; VIEWS],
+    /// Of each group's bins, the leading one included.
+    pub(crate) bins: [usize; VIEWS],
+    /// Whether the third moment of the features is formed, as it is but for many classes.
+    pub(crate) third_moment: bool,
+}
+
 impl Layout {
-    /// The layout for so many views, states of these of `k` classes, these terms, and features and bins of these dimensions, leading ones
-    /// included.
-    pub fn new(
-        views: usize,
-        k: (usize, Vec<usize>),
-        terms: Terms,
-        features: [usize; VIEWS],
-        bins: [usize; VIEWS],
-    ) -> Self {
-        Self::with(views, k, terms, features, bins, true)
-    }
-
-    /// The same without the third moment of the features, for many classes.
-    pub fn without_tensor(
-        views: usize,
-        k: (usize, Vec<usize>),
-        terms: Terms,
-        features: [usize; VIEWS],
-        bins: [usize; VIEWS],
-    ) -> Self {
-        Self::with(views, k, terms, features, bins, false)
-    }
-
-    fn with(
-        views: usize,
-        (k, classes): (usize, Vec<usize>),
-        terms: Terms,
-        features: [usize; VIEWS],
-        bins: [usize; VIEWS],
-        formed: bool,
-    ) -> Self {
+    /// The layout for these dimensions.
+    pub(crate) fn new(dimensions: Dimensions) -> Self {
+        let Dimensions { views, k, classes, terms, features, bins, third_moment } = dimensions;
         let Terms { holders, each: terms, cut } = terms;
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
@@ -187,7 +176,7 @@ impl Layout {
                 .collect(),
         };
         let states = classes.len();
-        let (of_features, of_bins) = (family("", features, formed), family("bins.", bins, true));
+        let (of_features, of_bins) = (family("", features, third_moment), family("bins.", bins, true));
         let q = features;
         Self {
             rows: part("rows".into(), vec![1]),

@@ -1,6 +1,6 @@
 //! The finished sums and what they are sums of.
 
-use super::layout::{Layout, Terms};
+use super::layout::{Dimensions, Layout, Terms};
 use crate::error::{Error, Result};
 use crate::features::{Bins, Evaluated, FeatureMap};
 use crate::grouping::Grouping;
@@ -33,9 +33,6 @@ pub struct Header {
     pub latent: Option<Mediator>,
 }
 
-/// Makes a layout from the numbers of views and classes, the class of each state, the terms, and the dimensions of features and bins.
-type LayOut = fn(usize, (usize, Vec<usize>), Terms, [usize; VIEWS], [usize; VIEWS]) -> Layout;
-
 impl Header {
     /// Where each sum of a state with this header lies.
     ///
@@ -43,15 +40,15 @@ impl Header {
     /// [`Error::InvalidState`] where the groups are not of these views, or the feature map or the bins not for these
     /// classes.
     pub fn layout(&self) -> Result<Layout> {
-        self.lay_out(Layout::new)
+        self.lay_out(true)
     }
 
     /// The same where the third moment is not formed.
     pub(crate) fn layout_without_tensor(&self) -> Result<Layout> {
-        self.lay_out(Layout::without_tensor)
+        self.lay_out(false)
     }
 
-    fn lay_out(&self, layout: LayOut) -> Result<Layout> {
+    fn lay_out(&self, third_moment: bool) -> Result<Layout> {
         let k = self.schema.k();
         if !self.grouping.fits(self.schema.views().len()) {
             return Err(Error::InvalidState { reason: "its groups are not of its views".into() });
@@ -73,8 +70,15 @@ impl Header {
         }
         let holders = holders.into_iter().map(|holder| holder.group).collect();
         let terms = Terms { holders, each: terms, cut: self.ceilings.is_some() };
-        let features = [self.features.dimension(k); VIEWS];
-        Ok(layout(self.schema.views().len(), (k, self.classes_of_states()), terms, features, bins))
+        Ok(Layout::new(Dimensions {
+            views: self.schema.views().len(),
+            k,
+            classes: self.classes_of_states(),
+            terms,
+            features: [self.features.dimension(k); VIEWS],
+            bins,
+            third_moment,
+        }))
     }
 
     /// The number of latent states that the views are taken to be independent given.
