@@ -20,13 +20,13 @@ use triview::moments::{Header, Moments};
 use triview::views::VIEWS;
 
 /// The version of both kinds of file. A program reads its own version only.
-const VERSION: u64 = 3;
+const VERSION: u64 = 4;
 /// The metadata key, and in a header file the key that says what it is.
 const KEY: &str = "triview";
 const STATE: &str = "moment state";
 const HEADER: &str = "saved posterior";
 
-/// What a file says about its content: `{"triview": kind, "version": 3, "header": {...}}`.
+/// What a file says about its content: `{"triview": kind, "version": 4, "header": {...}}`.
 #[derive(Serialize)]
 struct Envelope<'a> {
     triview: &'static str,

@@ -1,6 +1,8 @@
 //! The answer, with all that says how far to trust it.
 
 use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
+use crate::drawn::Drawn;
+use crate::error::Result;
 use crate::grouping::Grouping;
 use crate::interval::{Interval, reach};
 use crate::mediator::States;
@@ -39,6 +41,8 @@ pub struct Fit {
     pub objective: f64,
     /// Iterations of the refinement.
     pub iterations: usize,
+    /// How far the answer is the moments' own, and not that of the fitted posterior: from 0 to 1.
+    pub moments_share: f64,
 }
 
 /// The answer.
@@ -107,17 +111,18 @@ impl Estimate {
         self.alarms.is_empty()
     }
 
-    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Self {
+    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Result<Self> {
         let header = moments.header();
         let (k, holders) = (header.schema.k(), solution.risk.conditional.len());
         let terms = k * header.loss.form().terms();
-        let deviations = &solution.deviations;
+        let drawn = Drawn::new(moments, solution)?;
+        let deviations = &drawn.deviations;
         let reach = reach(level, deviations.count(), solution.clarity(moments.rows()));
         let interval = |value: f64, of: &dyn Fn(&[f64]) -> f64| {
             Interval::around(value, reach, deviations.standard_error(of))
         };
-        let prior = &solution.prior;
-        let conditional = |v: usize, i: usize, j: usize| solution.risk.conditional[v][(i, j)];
+        let prior = &drawn.prior;
+        let conditional = |v: usize, i: usize, j: usize| drawn.conditional[v][(i, j)];
         // M = (pi M) / pi, to first order.
         let of_conditional = |v: usize, i: usize, j: usize| {
             let mean = conditional(v, i, j);
@@ -125,15 +130,15 @@ impl Estimate {
                 (Quantities::joint(row, [terms, k], v, [i, j]) - mean * Quantities::prior(row, j)) / prior[j]
             })
         };
-        let gap = interval(solution.gap, &Quantities::gap);
-        let gap_error = deviations.standard_error(Quantities::gap);
+        let gap_error = solution.deviations.standard_error(Quantities::gap);
+        let standard_error = drawn.standard_error(solution.risk.tail);
         let conditioning = Conditioning::new(moments, solution);
         let (status, alarms) = alarms(moments, solution, &tested, &conditioning, gap_error);
-        Self {
-            risk: solution.risk.value,
-            standard_error: solution.standard_error(),
+        Ok(Self {
+            risk: drawn.risk,
+            standard_error,
             tail: solution.risk.tail,
-            interval: Interval::around(solution.risk.value, reach, solution.standard_error()),
+            interval: Interval::around(drawn.risk, reach, standard_error),
             level,
             loss: header.loss.name().to_owned(),
             rows: moments.rows(),
@@ -157,7 +162,7 @@ impl Estimate {
             conditional_risk: matrices(holders, terms, k, conditional),
             conditional_risk_interval: matrices(holders, terms, k, of_conditional),
             matching_gap: solution.gap,
-            matching_gap_interval: gap,
+            matching_gap_interval: Interval::around(solution.gap, reach, gap_error),
             fit: Fit {
                 status,
                 start: solution.start.name(),
@@ -166,12 +171,13 @@ impl Estimate {
                 distance: solution.main.distance.name(),
                 objective: solution.main.refined.objective,
                 iterations: solution.main.refined.iterations,
+                moments_share: drawn.share,
             },
             conditioning,
             independence: tested.independence,
             metrics: None,
             alarms,
-        }
+        })
     }
 }
 

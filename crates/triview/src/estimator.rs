@@ -283,7 +283,7 @@ impl Estimator {
         enough_rows(moments.rows(), moments.header().states())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
-        Ok((Estimate::new(moments, &solution, tested, self.level), solution))
+        Ok((Estimate::new(moments, &solution, tested, self.level)?, solution))
     }
 
     /// Looks, sums and solves: the risk of the rows of a source, which is read twice.

@@ -5,11 +5,12 @@ mod states;
 use crate::calibration::calibrated;
 use crate::decomposition::Whitening;
 use crate::diagnostics::{self, LEVEL, degeneracies};
+use crate::drawn::PlugIn;
 use crate::error::{Error, Result};
 use crate::estimator::Features;
 use crate::features::posterior::discriminant;
 use crate::features::sieve::Sieve;
-use crate::features::{Basis, Bins, FeatureMap, Posterior, Softmax, Way};
+use crate::features::{Basis, Bins, FeatureMap, Posterior, Settled, Softmax, Way};
 use crate::grouping::{Grouping, OtherGroups, Proposal};
 use crate::groups::Groups;
 use crate::loss::{self, Ceilings, SharedLoss};
@@ -34,21 +35,25 @@ const SIEVE_ITERATIONS: usize = 30;
 /// Rows that a latent state must have on average.
 const ROWS_A_STATE: usize = 30;
 
-/// A feature map with what the looked-at rows say under it.
+/// What the looked-at rows say under a feature map.
 struct Candidate {
-    map: FeatureMap,
     moments: Moments,
     solution: Solution,
 }
 
 impl Candidate {
-    /// The map, with how much each way of solving its moments counts.
-    fn settled(self) -> FeatureMap {
-        match self.map {
+    /// The map, with how good the ways of solving its moments are.
+    fn settled(self) -> Result<FeatureMap> {
+        match self.moments.header().features.clone() {
             FeatureMap::Posterior { way, prior, views, .. } => {
-                FeatureMap::Posterior { way, prior, views, blend: Some(self.solution.blend) }
+                let plug_in = PlugIn::new(&self.moments)?;
+                let variance = plug_in.variance_of_difference(&self.solution) * self.moments.rows() as f64;
+                // Where nothing is known of the error the moments have the last word.
+                let variance = if variance.is_finite() { variance } else { 0.0 };
+                let settled = Some(Settled { blend: self.solution.blend, variance });
+                Ok(FeatureMap::Posterior { way, prior, views, settled })
             }
-            map => map,
+            map => Ok(map),
         }
     }
 }
@@ -201,7 +206,7 @@ impl<'a> Look<'a> {
         let groups = &self.proposal.grouping.groups;
         let (map, mediator) = states::sieve(&self.grouped, &self.first()?, states, self.seed)?;
         let candidate = self.solved(groups, map, Some(mediator.clone()))?;
-        Ok((candidate.settled(), mediator))
+        Ok((candidate.settled()?, mediator))
     }
 
     /// The header with bins to test it by.
@@ -243,10 +248,10 @@ impl<'a> Look<'a> {
         let first = self.first()?;
         match features {
             Features::Regression => regression(rows, &first),
-            Features::Posterior => Ok(sieve(rows, &first).and_then(solved)?.settled()),
+            Features::Posterior => sieve(rows, &first).and_then(solved)?.settled(),
             _ => {
                 let second = sieve(rows, &first).and_then(solved);
-                Ok(better(second, Ok(first))?.settled())
+                better(second, Ok(first))?.settled()
             }
         }
     }
@@ -282,9 +287,8 @@ impl<'a> Look<'a> {
     /// What these rows say in these groups under a feature map.
     fn solved(&self, groups: &Groups, map: FeatureMap, latent: Option<Mediator>) -> Result<Candidate> {
         let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
-        let moments =
-            self.moments(self.header_with(Grouping::by_hand(groups.clone()), map.clone(), bins, latent))?;
-        Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })
+        let moments = self.moments(self.header_with(Grouping::by_hand(groups.clone()), map, bins, latent))?;
+        Ok(Candidate { solution: solve(&moments, self.seed)?, moments })
     }
 
     /// The moments of these rows.
@@ -374,7 +378,7 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let best = if own.1 <= first.1 { own.0 } else { first.0 };
     let (best, _) = sieve.maximise(best, SIEVE_ITERATIONS);
     let (views, prior) = sieve.unpack(&best, bases);
-    Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views, blend: None })
+    Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views, settled: None })
 }
 
 /// The basis of each view's posterior.
@@ -421,7 +425,7 @@ fn regression(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     }
     let views = fitted.try_into().map_err(|_| Error::Internal("three views make three posteriors"))?;
     let prior = first.solution.main.mixture.prior.iter().map(|p| p.max(1e-6)).collect();
-    Ok(FeatureMap::Posterior { way: Way::Regression, prior, views, blend: None })
+    Ok(FeatureMap::Posterior { way: Way::Regression, prior, views, settled: None })
 }
 
 /// Value and gradient of `E[log sum_j exp(B phi)_j] - <B, target>` with a small penalty.
@@ -469,7 +473,7 @@ pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<
             FeatureMap::Posterior { views, .. } => Ok(views[v].clone()),
         }
     })?;
-    Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views, blend: None })
+    Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views, settled: None })
 }
 
 /// The rows in which a view is there, and its scores in them.

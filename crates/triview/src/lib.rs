@@ -45,6 +45,7 @@ mod calibration;
 pub mod composite;
 mod decomposition;
 pub mod diagnostics;
+mod drawn;
 pub mod error;
 mod estimate;
 pub mod estimator;

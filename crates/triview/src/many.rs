@@ -55,7 +55,7 @@ impl Estimator {
         let kept = kept.ok_or(Error::Internal("the features of all rows were kept"))?;
         let solution = solve_kept(&moments, &kept)?;
         let tested = diagnostics::test(&moments, &solution, self.seed)?;
-        Ok(Estimate::new(&moments, &solution, tested, self.level))
+        Ok(Estimate::new(&moments, &solution, tested, self.level)?)
     }
 }
 
@@ -88,7 +88,8 @@ mod tests {
             let difference = (with.risk - without.risk) / without.standard_error;
             assert!(difference.abs() < 2.0, "{seed}: {difference} standard errors");
             let ratio = without.standard_error / with.standard_error;
-            assert!(ratio < 4.0, "{seed}: {ratio} times the standard error");
+            // Four times the moments', of which drawing towards the posterior leaves two thirds.
+            assert!(ratio < 6.0, "{seed}: {ratio} times the standard error");
         }
         Ok(())
     }

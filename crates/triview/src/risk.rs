@@ -45,18 +45,40 @@ fn add_tails(tails: &Part, names: &[usize], layout: &Layout, sums: &[f64], condi
     if tails.is_empty() {
         return;
     }
-    // The first feature is the leading one.
-    let posterior = &layout.posterior[0];
-    let mass = |class: usize| {
-        let states = layout.classes.iter().enumerate().filter(|(_, of)| **of == class);
-        states.map(|(state, _)| posterior.of(sums)[state * posterior.shape[1]]).sum::<f64>()
-    };
     let k = tails.shape[1];
+    let mass = posterior_mass(layout, k, sums);
     for (z, &class) in names.iter().enumerate() {
         for term in 0..conditional.nrows() {
-            conditional[(term, z)] += tails.of(sums)[term * k + class] / mass(class);
+            conditional[(term, z)] += tails.of(sums)[term * k + class] / mass[class];
         }
     }
+}
+
+/// The sum of each class's posterior.
+fn posterior_mass(layout: &Layout, k: usize, sums: &[f64]) -> Vec<f64> {
+    let posterior = &layout.posterior[0];
+    let mut mass = vec![0.0; k];
+    for (state, &class) in layout.classes.iter().enumerate() {
+        // The first feature is the leading one.
+        mass[class] += posterior.of(sums)[state * posterior.shape[1]];
+    }
+    mass
+}
+
+/// The prior and the risk under the feature map's own posterior of all groups: `pi_j = E[p_j]` and
+/// `M_t[i, j] = E[f_t,i p_j] / E[p_j]`.
+pub(crate) fn posterior_risk(loss: &dyn Loss, layout: &Layout, sums: &[f64]) -> (Vec<f64>, Risk) {
+    let rows = layout.rows.of(sums)[0];
+    let [terms, k] = [0, 1].map(|at| layout.posterior_terms[0].shape[at]);
+    let mass = posterior_mass(layout, k, sums);
+    let means = |part: &Part| {
+        Mat::from_fn(terms, k, |i, j| part.of(sums)[i * k + j] / mass[j].max(f64::MIN_POSITIVE))
+    };
+    let conditional = layout.posterior_terms.iter().map(means).collect();
+    let prior: Vec<f64> = mass.iter().map(|mass| mass / rows).collect();
+    let names: Vec<usize> = (0..k).collect();
+    let risk = Risk::new(loss, &prior, &names, conditional, layout, sums);
+    (prior, risk)
 }
 
 /// The risk of the rows of these sums by surrogate labels of their features, latent classes called by these names.

@@ -2,7 +2,7 @@
 
 use crate::decomposition::{Mixture, Whitening, power_method};
 use crate::error::Result;
-use crate::features::FeatureMap;
+use crate::features::{FeatureMap, Settled};
 use crate::interval::{Deviations, jackknife};
 use crate::linalg::from_rows;
 use crate::loss::Loss;
@@ -92,11 +92,16 @@ impl Quantities {
         let gain = |[name, latent]: [usize; 2]| prior[latent] * loss.gain(&risk.conditional, name, latent);
         let pairs = matching.best.iter().zip(&matching.second);
         let gap = pairs.map(|(best, second)| gain(*best) - gain(*second)).sum();
+        Self::row(gap, &matching.names, prior, risk)
+    }
+
+    /// Of latent states with these names.
+    pub(crate) fn row(gap: f64, names: &[usize], prior: &[f64], risk: &Risk) -> Vec<f64> {
         let mut row = vec![risk.value, gap];
-        row.extend(of_classes(&matching.names, |z| prior[z]));
+        row.extend(of_classes(names, |z| prior[z]));
         for conditional in &risk.conditional {
             for term in 0..conditional.nrows() {
-                row.extend(of_classes(&matching.names, |z| prior[z] * conditional[(term, z)]));
+                row.extend(of_classes(names, |z| prior[z] * conditional[(term, z)]));
             }
         }
         row
@@ -295,8 +300,8 @@ fn solve_with(moments: &Moments, kept: Option<&Kept>, seed: u64) -> Result<Solut
     };
 
     let errors: Vec<f64> = answers.iter().map(Answer::standard_error).collect();
-    let weights = match header.features.blend() {
-        Some(blend) if blend.len() == answers.len() => blend.to_vec(),
+    let weights = match header.features.settled() {
+        Some(Settled { blend, .. }) if blend.len() == answers.len() => blend.clone(),
         _ if kept.is_some() => steadiest(&answers[0].deviations, &answers[1].deviations),
         _ => {
             let best = (0..errors.len()).fold(0, |best, i| if errors[i] < errors[best] { i } else { best });

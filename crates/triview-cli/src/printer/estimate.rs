@@ -384,10 +384,15 @@ fn fit(estimate: &Estimate) -> String {
     };
     let iterations = HumanCount(fit.iterations as u64);
     let (distance, objective) = (fit.distance, plain(fit.objective));
+    let answer = match fit.moments_share {
+        1.0 => "the moments' own".to_owned(),
+        share => format!("{share:.2} the moments', the rest the fitted posterior's"),
+    };
     facts(&[
         ("fit", format!("{status} after {iterations} iterations from the {} start", fit.start)),
         ("distance", format!("{distance}, {objective} at the end")),
         ("features", format!("{}, with {} surrogate labels", fit.features, fit.surrogate)),
+        ("answer", answer),
     ])
 }
 
@@ -458,6 +463,7 @@ pub(crate) mod tests {
                 distance: "squares",
                 objective: 0.010_34,
                 iterations: 87,
+                moments_share: 0.25,
             },
             conditioning: Conditioning {
                 smallest_singular_value: vec![0.912, 0.881, 0.795],

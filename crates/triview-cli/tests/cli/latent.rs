@@ -64,10 +64,14 @@ fn states_on_disk_have_their_number() {
 
     let once = folder.run(&["estimate", "scores.csv", "--latent", "4", "--json"]).stdout;
     let state = folder.run(&["estimate", "four.state", "--json"]).stdout;
-    let risk = |text: &str| number(&serde_json::from_str(text).expect("one JSON object"), "risk");
+    let read = |text: &str, key: &str| number(&serde_json::from_str(text).expect("one JSON object"), key);
+    let risk = |text: &str| read(text, "risk");
     assert_eq!(risk(&once).to_bits(), risk(&state).to_bits());
     let twice = folder.run(&["estimate", "four.state", "more.state", "--json"]).stdout;
-    assert!((risk(&twice) - risk(&once)).abs() < 1e-6, "{} {}", risk(&twice), risk(&once));
+    // Twice the rows say the same, and are believed more.
+    let apart = (risk(&twice) - risk(&once)).abs();
+    assert!(apart < read(&once, "standard_error"), "{} {}", risk(&twice), risk(&once));
+    assert!(read(&twice, "standard_error") < read(&once, "standard_error"));
 
     let refused = folder.refused(&["estimate", "four.state", "plain.state"]);
     assert!(refused.contains("the number of latent states is 4 in one and 3 in the other"), "{refused}");

@@ -90,15 +90,17 @@ def state():
         shapes |= {f"{prefix}cross.{v}.{a}": [k, d] for v in range(3) for a in range(3) if a != v}
     for v in range(3):
         shapes |= {f"posterior.{v}": [k, q], f"pair_features.{v}": [k, q], f"pair_terms.{v}": [k, k]}
+        shapes |= {f"posterior_terms.{v}": [k, k]}
         shapes |= {f"bins.features.{v}.{a}": [bins, q] for a in range(3) if a != v}
     schema = {"views": ["a", "b", "c"], "classes": ["0", "1"]}
     basis = {"whitened": {"whitening": [0.1, 1.0, -1.0], "ridges": [0.2, 1.0], "rank": 1}}
     view = {"basis": basis, "weights": [0.0, 1.0, 0.5, 0.0, -1.0, -0.5]}
-    posterior = {"kind": "posterior", "way": "sieve", "prior": [0.5, 0.5], "views": [view] * 3, "blend": [0.25] * 4}
+    settled = {"blend": [0.25] * 4, "variance": 1.0}
+    posterior = {"kind": "posterior", "way": "sieve", "prior": [0.5, 0.5], "views": [view] * 3, "settled": settled}
     grouping = {"groups": [[0], [1], [2]], "chosen": "automatic", "together": [], "others": []}
     header = {"schema": schema, "grouping": grouping, "loss": "log", "features": posterior}
     header |= {"absent": [[0.0, 0.0]] * 3, "bins": [{"edges": [[-0.5, 0.5], []], "missing": False}] * 3}
-    envelope = {"triview": "moment state", "version": 3, "header": header}
+    envelope = {"triview": "moment state", "version": 4, "header": header}
     entries, at = {"__metadata__": {"triview": json.dumps(envelope)}}, 0
     for name, shape in shapes.items():
         size = 8 * blocks * int(np.prod(shape))

@@ -43,10 +43,29 @@ pub enum FeatureMap {
         prior: Vec<f64>,
         /// One posterior a view.
         views: [Posterior; VIEWS],
-        /// How much each way of solving its moments counts, where that was settled on a first look at the data
-        /// (settled once, so that states of parts give the answer of the whole).
-        blend: Option<Vec<f64>>,
+        /// What the rows that it was fitted to say of the ways of solving its moments (settled once, so that states of
+        /// parts give the answer of the whole).
+        settled: Option<Settled>,
     },
+}
+
+/// How good the answers of a feature map's moments are, on a first look at the data.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Settled {
+    /// How much each way of solving the moments counts.
+    pub blend: Vec<f64>,
+    /// The squared standard error of the difference of their risk from that under the posterior, times the number of rows.
+    pub variance: f64,
+}
+
+impl Settled {
+    /// Whether these are shares, and a variance.
+    fn fits(&self) -> bool {
+        self.blend.iter().all(|share| *share >= 0.0)
+            && (self.blend.iter().sum::<f64>() - 1.0).abs() < 1e-6
+            && self.variance.is_finite()
+            && self.variance >= 0.0
+    }
 }
 
 impl FeatureMap {
@@ -59,10 +78,10 @@ impl FeatureMap {
         }
     }
 
-    /// How much each way of solving its moments counts, where that is settled.
-    pub(crate) fn blend(&self) -> Option<&[f64]> {
+    /// How good the answers of its moments are, where that is settled.
+    pub(crate) fn settled(&self) -> Option<&Settled> {
         match self {
-            FeatureMap::Posterior { blend, .. } => blend.as_deref(),
+            FeatureMap::Posterior { settled, .. } => settled.as_ref(),
             _ => None,
         }
     }
@@ -92,14 +111,11 @@ impl FeatureMap {
         let fits = match self {
             FeatureMap::Scores => states == k,
             FeatureMap::Softmax { views } => states == k && views.iter().all(|view| view.fits(k)),
-            FeatureMap::Posterior { prior, views, blend, .. } => {
-                let shares = |parts: &[f64]| {
-                    parts.iter().all(|p| *p >= 0.0) && (parts.iter().sum::<f64>() - 1.0).abs() < 1e-6
-                };
+            FeatureMap::Posterior { prior, views, settled, .. } => {
                 prior.len() == states
                     && prior.iter().all(|p| *p > 0.0)
                     && views.iter().all(|view| view.fits(k, states))
-                    && blend.as_deref().is_none_or(shares)
+                    && settled.as_ref().is_none_or(Settled::fits)
             }
         };
         if fits { Ok(()) } else { Err(Error::InvalidState { reason: "its feature map is broken".into() }) }

@@ -67,7 +67,7 @@ pub(super) fn sieve(
     let point = climbed.map(|(point, _)| point).unwrap_or_default();
     let (point, _) = sieve.maximise(point, ITERATIONS);
     let (views, prior) = sieve.unpack(&point, bases);
-    let map = FeatureMap::Posterior { way: Way::Sieve, prior, views, blend: None };
+    let map = FeatureMap::Posterior { way: Way::Sieve, prior, views, settled: None };
     let mediator = mediator(rows, &map);
     Ok((map, mediator))
 }

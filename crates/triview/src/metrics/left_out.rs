@@ -27,14 +27,12 @@ impl LeftOut {
         Self { without: without.collect(), whole: total.iter().map(|sum| sum / rows).collect() }
     }
 
-    /// The same with what several parts add: to all rows first, then to those without each group.
-    pub(super) fn plus(&self, parts: &[Vec<Vec<f64>>]) -> Self {
+    /// The same with what several parts add to each number: to that of all rows first, then to those without each group.
+    pub(super) fn plus(&self, parts: &[Vec<f64>]) -> Self {
+        let ways = self.without.len() + 1;
         let sum = |own: &Vec<f64>, way: usize| {
-            let mut sum = own.clone();
-            for part in parts {
-                sum.iter_mut().zip(&part[way]).for_each(|(sum, x)| *sum += x);
-            }
-            sum
+            let added = |at: usize| parts.iter().map(|part| part[at * ways + way]).sum::<f64>();
+            own.iter().enumerate().map(|(at, own)| own + added(at)).collect()
         };
         Self {
             whole: sum(&self.whole, 0),

@@ -4,7 +4,7 @@
 //! rate of 0.007 came out as 0.009. As features they are none the worse for it, but a mean under them is. So their
 //! logarithms are multiplied by one number, chosen by the likelihood of the rows that the posteriors were fitted by.
 
-use crate::linalg::softmax;
+use crate::vectorised;
 use crate::views::VIEWS;
 use rayon::prelude::*;
 
@@ -15,37 +15,41 @@ const RANGE: [f64; 2] = [-1.5, 1.0];
 /// Steps of the golden section, each of which leaves 0.62 of the range.
 const STEPS: usize = 12;
 
-/// Sharpens the posteriors of each view, row by row, `k` numbers a row.
-pub(super) fn sharpen(mut posteriors: [&mut Vec<f64>; VIEWS], prior: &[f64]) {
+/// The posteriors of each view, sharpened; one column a class.
+pub(super) fn sharpen(posteriors: [&[f64]; VIEWS], prior: &[f64]) -> [Vec<f64>; VIEWS] {
     let k = prior.len();
-    let rows = (posteriors[0].len() / k).min(MOST_ROWS);
-    for posterior in &mut posteriors {
-        posterior.iter_mut().for_each(|p| *p = p.ln());
-    }
-    let sampled = posteriors.each_ref().map(|logits| &logits[..rows * k]);
+    let rows = posteriors[0].len() / k;
+    let logits = posteriors.map(|q| q.par_iter().map(|q| q.ln()).collect::<Vec<f64>>());
+    let looked_at = rows.min(MOST_ROWS);
+    let sampled = logits.each_ref().map(|logits| {
+        logits.chunks_exact(rows).flat_map(|column| &column[..looked_at]).copied().collect::<Vec<f64>>()
+    });
     let best = golden_section(|x| log_likelihood(&sampled, prior, x.exp())).exp();
-    for logits in posteriors {
-        *logits = tempered(logits, k, best);
-    }
+    logits.map(|logits| tempered(&logits, k, best))
 }
 
 /// The posteriors whose logarithms are these times a number.
 fn tempered(logits: &[f64], k: usize, inverse: f64) -> Vec<f64> {
-    let of_row = |row: &[f64]| softmax(&row.iter().map(|p| inverse * p).collect::<Vec<f64>>());
-    logits.par_chunks_exact(k).flat_map_iter(of_row).collect()
+    let mut q: Vec<f64> = logits.iter().map(|logit| inverse * logit).collect();
+    vectorised::softmax_columns(&mut q, logits.len() / k, k, None);
+    q
 }
 
 /// The mean over rows of `log sum_j pi_j prod_v q_vj / mean(q_vj)`, see the sieve's.
-fn log_likelihood(logits: &[&[f64]; VIEWS], prior: &[f64], inverse: f64) -> f64 {
+fn log_likelihood(logits: &[Vec<f64>; VIEWS], prior: &[f64], inverse: f64) -> f64 {
     let k = prior.len();
     let rows = logits[0].len() / k;
-    let q = logits.map(|logits| tempered(logits, k, inverse));
-    let mean = |v: usize, j: usize| q[v][j..].iter().step_by(k).sum::<f64>() / rows as f64;
-    let scale: Vec<f64> =
-        (0..k).map(|j| prior[j] / (0..VIEWS).map(|v| mean(v, j)).product::<f64>()).collect();
-    let joint = |at: usize| scale[at % k] * q.iter().map(|q| q[at]).product::<f64>();
-    let of_row = |row: usize| (row * k..(row + 1) * k).map(joint).sum::<f64>().max(f64::MIN_POSITIVE).ln();
-    (0..rows).map(of_row).sum::<f64>() / rows as f64
+    let q = logits.each_ref().map(|logits| tempered(logits, k, inverse));
+    let mut joint = vec![0.0; rows];
+    for (j, prior) in prior.iter().enumerate() {
+        let columns = q.each_ref().map(|q| &q[j * rows..(j + 1) * rows]);
+        let mean = |column: &[f64]| column.iter().sum::<f64>() / rows as f64;
+        let scale = prior / columns.iter().map(|column| mean(column)).product::<f64>();
+        for (row, joint) in joint.iter_mut().enumerate() {
+            *joint += scale * columns.iter().map(|column| column[row]).product::<f64>();
+        }
+    }
+    joint.iter().map(|joint| joint.max(f64::MIN_POSITIVE).ln()).sum::<f64>() / rows as f64
 }
 
 /// Where a function with one maximum in the range has it.
@@ -96,10 +100,11 @@ mod tests {
                 sharp.push(q[0]);
             }
         }
-        let [a, b, c] = &mut soft;
-        sharpen([a, b, c], &[0.5, 0.5]);
+        let columns = soft
+            .map(|soft| [0, 1].map(|j| soft[j..].iter().step_by(2).copied().collect::<Vec<f64>>()).concat());
+        let sharpened = sharpen(columns.each_ref().map(Vec::as_slice), &[0.5, 0.5]);
         let off = |v: usize| {
-            (0..6_000).map(|row| (soft[v][2 * row] - sharp[VIEWS * row + v]).abs()).fold(0.0, f64::max)
+            (0..6_000).map(|row| (sharpened[v][row] - sharp[VIEWS * row + v]).abs()).fold(0.0, f64::max)
         };
         // The likelihood of 6,000 rows knows the temperature to some hundredths.
         assert!((0..VIEWS).all(|v| off(v) < 0.05), "{} {} {}", off(0), off(1), off(2));

@@ -50,6 +50,8 @@ pub(crate) struct Triples<'a> {
     scores: Vec<Vec<f64>>,
     sample: &'a Batch,
     groups: [Group; VIEWS],
+    /// What the product of the groups' posteriors of each state is multiplied by.
+    scale: Vec<f64>,
     /// Which rows are left out together.
     part_of: Vec<usize>,
     parts: usize,
@@ -88,14 +90,17 @@ impl<'a> Triples<'a> {
             }
             by_row(rows, &columns)
         };
-        let mut groups: [Group; VIEWS] = std::array::from_fn(|g| Group {
-            posterior: by_row(rows, posteriors[g]),
+        // More states than classes are in the feature map's order, classes in the fit's.
+        let own = header.features.prior().filter(|_| states > k).unwrap_or(prior);
+        let sharpened = sharpen(posteriors, own);
+        let groups: [Group; VIEWS] = std::array::from_fn(|g| Group {
+            posterior: by_row(rows, &sharpened[g]),
             features: features(g),
             labels: Vec::new(),
         });
-        // More states than classes are in the feature map's order, classes in the fit's.
-        let own = header.features.prior().filter(|_| states > k).unwrap_or(prior);
-        sharpen(groups.each_mut().map(|group| &mut group.posterior), own);
+        // The views' posteriors share a prior, which counts once.
+        let scale =
+            header.features.prior().map(|prior| prior.iter().map(|p| p.powi(1 - VIEWS as i32)).collect());
         let mut triples = Self {
             header,
             k,
@@ -110,6 +115,7 @@ impl<'a> Triples<'a> {
                 .map(|cells| split(cells, states, groups.each_ref().map(|group| group.features.len() / rows)))
                 .collect(),
             groups,
+            scale: scale.unwrap_or_else(|| vec![1.0; states]),
             prior: ways(prior, &labels.moved_prior, parts),
             draws: Vec::new(),
             weights: Vec::new(),
@@ -131,11 +137,6 @@ impl<'a> Triples<'a> {
         let width = map.len() / self.names.len();
         let (map, features) = (&map[state * width..(state + 1) * width], &features[row * width..]);
         map.iter().zip(features).map(|(weight, feature)| weight * feature).sum()
-    }
-
-    /// The rows that are not left out.
-    fn kept(&self, way: usize) -> impl Iterator<Item = usize> {
-        (0..self.rows).filter(move |&row| way == 0 || self.part_of[row] != way - 1)
     }
 
     /// Draws the triples of every state in proportion to its prior, and weighs them.
@@ -259,8 +260,13 @@ impl<'a> Triples<'a> {
     /// The fitted posterior of what the views say in these rows.
     fn posterior(&self, rows: [usize; VIEWS], out: &mut Vec<f64>) {
         let states = self.names.len();
-        let of = |v: usize| &self.groups[v].posterior[rows[v] * states..(rows[v] + 1) * states];
-        self.header.features.combine(1, &[of(0), of(1), of(2)], out);
+        out.clone_from(&self.scale);
+        for (group, row) in self.groups.iter().zip(rows) {
+            let own = &group.posterior[row * states..(row + 1) * states];
+            out.iter_mut().zip(own).for_each(|(product, p)| *product *= p);
+        }
+        let total: f64 = out.iter().sum();
+        out.iter_mut().for_each(|p| *p /= total);
         if states > self.k {
             let of_states = std::mem::take(out);
             self.header.class_posterior(1, &of_states, out);
@@ -301,12 +307,13 @@ impl<'a> Triples<'a> {
             add(&self.scores([row; VIEWS]), &weights, out);
         });
         let ways = self.parts + 1;
-        let parts: Vec<Vec<Vec<f64>>> = self
+        let parts: Vec<Vec<f64>> = self
             .draws
             .par_chunks(CHUNK)
             .zip(self.weights.par_chunks(CHUNK * ways))
             .map(|(draws, weights)| {
-                let mut sums = vec![vec![0.0; length]; ways];
+                // All ways of a number lie together.
+                let mut sums = vec![0.0; length * ways];
                 let (mut added, mut classes) = (Vec::new(), Vec::new());
                 for (draw, weights) in draws.iter().zip(weights.chunks_exact(ways)) {
                     // What the class says beyond the posterior.
@@ -314,8 +321,9 @@ impl<'a> Triples<'a> {
                     classes.iter_mut().for_each(|p| *p = -*p);
                     classes[self.names[draw.state]] += 1.0;
                     add(&self.scores(draw.rows), &classes, &mut added);
-                    for (sums, weight) in sums.iter_mut().zip(weights) {
-                        added.iter().for_each(|(at, value)| sums[*at] += weight * value);
+                    for (at, value) in &added {
+                        let sums = &mut sums[at * ways..(at + 1) * ways];
+                        sums.iter_mut().zip(weights).for_each(|(sum, weight)| *sum += weight * value);
                     }
                 }
                 sums
@@ -337,22 +345,40 @@ impl<'a> Triples<'a> {
     /// For each view the mean, over the rows that have it, of the label of one class of each row, a function of the
     /// view's own scores.
     pub(super) fn mean_labels(&self, class_of: impl Fn(&[f64]) -> usize + Sync) -> LeftOut {
-        let groups = &self.header.grouping.groups;
-        let mean = |view: usize, way: usize| {
-            let kept = || self.kept(way).filter(|&row| !self.sample.is_missing(view, row));
-            let label = |row: usize| {
-                let class = class_of(&self.scores[view][row * self.k..(row + 1) * self.k]);
-                let states = (0..self.names.len()).filter(|&state| self.names[state] == class);
-                states.map(|state| self.label(groups.of(view), row, state, way)).sum::<f64>()
+        let views = 0..self.scores.len();
+        let of_views: Vec<Vec<f64>> =
+            views.into_par_iter().map(|view| self.mean_labels_of(view, &class_of)).collect();
+        let of_way = |way: usize| of_views.iter().map(|means| means[way]).collect();
+        LeftOut { whole: of_way(0), without: (1..=self.parts).map(of_way).collect() }
+    }
+
+    /// The same of one view, in all ways of leaving rows out. Labels are linear in features, so these are summed first.
+    fn mean_labels_of(&self, view: usize, class_of: impl Fn(&[f64]) -> usize) -> Vec<f64> {
+        let g = self.header.grouping.groups.of(view);
+        let features = &self.groups[g].features;
+        let width = features.len() / self.rows;
+        let mut sums = vec![vec![0.0; self.k * width]; self.parts];
+        let mut counts = vec![0.0; self.parts];
+        for row in (0..self.rows).filter(|&row| !self.sample.is_missing(view, row)) {
+            let class = class_of(&self.scores[view][row * self.k..(row + 1) * self.k]);
+            let sums = &mut sums[self.part_of[row]][class * width..(class + 1) * width];
+            sums.iter_mut().zip(&features[row * width..]).for_each(|(sum, feature)| *sum += feature);
+            counts[self.part_of[row]] += 1.0;
+        }
+        let mean = |way: usize| {
+            let kept = || (0..self.parts).filter(|part| part + 1 != way);
+            let of_state = |(state, &class): (usize, &usize)| {
+                let map = &self.maps[way][g][state * width..(state + 1) * width];
+                let label = |part: usize| {
+                    let sums = &sums[part][class * width..(class + 1) * width];
+                    map.iter().zip(sums).map(|(weight, sum)| weight * sum).sum::<f64>()
+                };
+                kept().map(label).sum::<f64>()
             };
-            kept().map(label).sum::<f64>() / kept().count().max(1) as f64
+            let labels: f64 = self.names.iter().enumerate().map(of_state).sum();
+            labels / kept().map(|part| counts[part]).sum::<f64>().max(1.0)
         };
-        let mut means: Vec<Vec<f64>> = (0..=self.parts)
-            .into_par_iter()
-            .map(|way| (0..self.scores.len()).map(|view| mean(view, way)).collect())
-            .collect();
-        let without = means.split_off(1);
-        LeftOut { whole: means.remove(0), without }
+        (0..=self.parts).map(mean).collect()
     }
 }
 

@@ -220,6 +220,9 @@ impl Workspace {
                 kernel::cross(&self.tails, of_classes, n, self.tails.len() / n, k, part.of_mut(block));
             }
         }
+        for (terms, part) in self.terms.iter().zip(&layout.posterior_terms) {
+            kernel::cross(terms, of_classes, n, terms.len() / n, k, part.of_mut(block));
+        }
 
         layout.rows.of_mut(block)[0] += n as f64;
         for (count, missing) in layout.missing.of_mut(block).iter_mut().zip(&self.missing) {

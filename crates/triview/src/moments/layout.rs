@@ -101,6 +101,8 @@ pub struct Layout {
     pub pair_features: [Part; VIEWS],
     /// `p_-v (x) f_t`, for each holder of terms, `v` its group: what the pair surrogate labels.
     pub pair_terms: Vec<Part>,
+    /// `f_t (x) p`, for each holder of terms, `p` of classes: what the posterior of all groups labels.
+    pub posterior_terms: Vec<Part>,
     /// `(f_t - c_t)_+ (x) p`, for each holder, where the terms are cut at ceilings `c_t`: what was cut off, labelled by the
     /// posterior.
     pub tails: Vec<Part>,
@@ -188,6 +190,9 @@ impl Layout {
             pair_terms: (0..holders.len())
                 .map(|t| part(format!("pair_terms.{t}"), vec![states, terms]))
                 .collect(),
+            posterior_terms: (0..holders.len())
+                .map(|t| part(format!("posterior_terms.{t}"), vec![terms, k]))
+                .collect(),
             tails: (0..holders.len())
                 .map(|t| part(format!("tails.{t}"), vec![if cut { terms } else { 0 }, k]))
                 .collect(),
@@ -208,6 +213,7 @@ impl Layout {
         parts.extend(&self.posterior);
         parts.extend(&self.pair_features);
         parts.extend(&self.pair_terms);
+        parts.extend(&self.posterior_terms);
         parts.extend(self.tails.iter().filter(|part| !part.is_empty()));
         parts.extend(self.bins.parts());
         parts.extend(self.bins_features.iter().flatten());
