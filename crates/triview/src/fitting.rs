@@ -17,6 +17,7 @@ use crate::loss::{self, Ceilings, SharedLoss};
 use crate::mediator::{Latent, Mediator, Tried};
 use crate::moments::{Accumulator, Header, Holder, MOST_CLASSES, Moments, kernel, others};
 use crate::refinement::minimise;
+use crate::sample::keys;
 use crate::solution::{Solution, solve};
 use crate::surrogate::Surrogates;
 use crate::vectorised;
@@ -66,6 +67,8 @@ pub(crate) struct Look<'a> {
     rows: &'a Batch,
     /// The same rows, one view a group.
     grouped: Batch,
+    /// What deals the rows to blocks.
+    keys: Vec<u64>,
     seed: u64,
 }
 
@@ -87,7 +90,7 @@ impl<'a> Look<'a> {
             None => Proposal::new(rows, seed)?,
         };
         let grouped = rows.grouped(&proposal.grouping.groups);
-        Ok(Self { schema, loss, proposal, rows, grouped, seed })
+        Ok(Self { schema, loss, proposal, rows, grouped, keys: keys(rows), seed })
     }
 
     /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
@@ -291,10 +294,10 @@ impl<'a> Look<'a> {
         Ok(Candidate { solution: solve(&moments, self.seed)?, moments })
     }
 
-    /// The moments of these rows.
+    /// The moments of these rows, in blocks that do not depend on their order: neither does what is settled by the blocks.
     fn moments(&self, header: Header) -> Result<Moments> {
         let mut sums = Accumulator::new(header)?;
-        sums.update(self.rows)?;
+        sums.update_by(self.rows, &self.keys)?;
         sums.finish()
     }
 }

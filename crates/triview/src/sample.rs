@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::views::{Batch, Schema, Source};
+use std::collections::HashMap;
 
 /// The most rows that are looked at; feature maps have far fewer parameters.
 const MOST_ROWS: usize = 32_768;
@@ -84,6 +85,28 @@ pub(crate) fn hash(position: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     z ^ (z >> 31)
+}
+
+/// A key for each row that does not depend on the order of rows, views or classes: its cluster where there are such, or what its
+/// scores are and how many equal rows came before it.
+pub(crate) fn keys(batch: &Batch) -> Vec<u64> {
+    if let Some(clusters) = batch.clusters() {
+        return clusters.iter().map(|cluster| hash(*cluster)).collect();
+    }
+    let sum = |hashes: &mut dyn Iterator<Item = u64>| hashes.fold(0, u64::wrapping_add);
+    let of_view = |view: usize, row: usize| {
+        // Minus zero is zero.
+        let score = |class: usize| batch.column(view, class)[row] + 0.0;
+        hash(sum(&mut (0..batch.k()).map(|class| hash(score(class).to_bits()))))
+    };
+    let mut seen = HashMap::new();
+    let of_row = |row: usize| {
+        let content = sum(&mut (0..batch.views()).map(|view| of_view(view, row)));
+        let equal = seen.entry(content).or_insert(0u64);
+        *equal += 1;
+        hash(content.wrapping_add(*equal))
+    };
+    (0..batch.rows()).map(of_row).collect()
 }
 
 /// An even sample of the rows of a source.

@@ -96,9 +96,23 @@ impl Accumulator {
         if batch.rows() == 0 {
             return Ok(());
         }
+        let rows_of = deal(batch, self.position, self.blocks.len());
+        self.add(batch, rows_of)
+    }
+
+    /// The same where rows are dealt to the blocks by these keys, one a row.
+    pub(crate) fn update_by(&mut self, batch: &Batch, keys: &[u64]) -> Result<()> {
+        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
+        for (row, key) in keys.iter().enumerate() {
+            rows_of[(key % self.blocks.len() as u64) as usize].push(row);
+        }
+        self.add(batch, rows_of)
+    }
+
+    /// Adds the rows of a batch that go to each block.
+    fn add(&mut self, batch: &Batch, rows_of: Vec<Vec<usize>>) -> Result<()> {
         assert_eq!(batch.k(), self.plan.header.schema.k(), "classes of the batch");
         assert_eq!(batch.views(), self.plan.header.schema.views().len(), "views of the batch");
-        let rows_of = deal(batch, self.position, self.blocks.len());
         let before = self.position;
         self.position += batch.rows() as u64;
         let plan = &self.plan;
