@@ -64,6 +64,7 @@ pub(crate) enum Command {
     triview estimate --group title+body,image,audio articles.parquet\n  \
     triview estimate --by month scores.parquet\n  \
     triview estimate --latent auto scores.parquet\n  \
+    triview estimate --latent complaint=2,praise=1 scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
@@ -276,15 +277,15 @@ pub(crate) struct MethodArgs {
     /// [default: dependent views together, groups about equally informative]
     #[arg(long, value_name = "A+B,C,...", help_heading = "Method")]
     pub(crate) group: Option<String>,
-    /// The loss whose mean is the risk [default: log]
+    /// The loss whose mean is the risk; error and brier are of the whole prediction and take rows [default: log]
     #[arg(long, value_name = "NAME", help_heading = "Method", value_parser = losses())]
     pub(crate) loss: Option<String>,
     /// What each view is identified by [default: auto]
     #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = features())]
     pub(crate) features: Option<Features>,
-    /// How many latent states the views are independent given, where one a class is too few; auto: as few as the
-    /// test of independence accepts
-    #[arg(long, value_name = "K|auto", help_heading = "Method")]
+    /// How many latent states the views are independent given, where one a class is too few: their number, that of
+    /// some classes (cat=2,dog=1; others have one), or auto, as few as the test of independence accepts
+    #[arg(long, value_name = "K|CLASS=N,...|auto", help_heading = "Method")]
     pub(crate) latent: Option<Latent>,
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", help_heading = "Method", default_value_t = 0.95)]
@@ -302,8 +303,8 @@ impl MethodArgs {
         if let Some(groups) = &self.group {
             params = params.group(groups);
         }
-        if let Some(latent) = self.latent {
-            params = params.latent(latent);
+        if let Some(latent) = &self.latent {
+            params = params.latent(latent.clone());
         }
         params.check()
     }
@@ -317,7 +318,7 @@ fn features() -> impl TypedValueParser<Value = Features> {
 
 /// Names of losses, so that help and errors list them.
 fn losses() -> PossibleValuesParser {
-    PossibleValuesParser::new(loss::named().map(|loss| loss.name()))
+    PossibleValuesParser::new(loss::names())
 }
 
 /// Names of presets, so that help and errors list them.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
 use triview::estimator::{Estimate, Estimator};
+use triview::loss::Whole;
 use triview::moments::Moments;
 use triview::sample::Sample;
 use triview::views::Schema;
@@ -127,6 +128,12 @@ fn merge(paths: &[&Path]) -> Result<Moments> {
 
 /// Refuses what only a table can still be asked.
 fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> Result<()> {
+    if let Some(loss) = method.loss.as_deref().and_then(Whole::named) {
+        bail!(
+            "--loss {} is of the whole prediction and needs rows, and a state has none: estimate from the tables",
+            loss.name()
+        );
+    }
     let given = [
         ("--views", table.views.is_some()),
         ("--classes", table.classes.is_some()),

@@ -1,5 +1,7 @@
 //! What can keep triview from answering.
 
+use crate::metrics::Unmeasured;
+
 /// The result of anything that can be refused.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -39,6 +41,14 @@ pub enum Error {
         /// The name.
         view: String,
         /// The views there are.
+        known: Vec<String>,
+    },
+    /// A name in a list of numbers of latent states that is not a class's.
+    #[error("there is no class `{class}` to have latent states; the classes are {}", known.join(", "))]
+    UnknownClass {
+        /// The name.
+        class: String,
+        /// The classes there are.
         known: Vec<String>,
     },
     /// A view that stands twice in a list of groups.
@@ -102,7 +112,7 @@ pub enum Error {
     /// More classes than a state of moments can be formed for.
     #[error(
         "{k} classes: the moments of more than {most} have no state that could be saved, merged or split; \
-         `triview estimate TABLE` without --by, --amplify, --metrics and --save-posterior answers from the rows"
+         `triview estimate TABLE` without --by, --amplify and --save-posterior answers from the rows"
     )]
     NoState {
         /// Classes given.
@@ -265,6 +275,14 @@ pub enum Error {
         name: String,
         /// The names there are.
         known: Vec<&'static str>,
+    },
+    /// A loss of the whole prediction where its mean cannot be estimated.
+    #[error("the mean of the {loss} loss is not known: {reason}")]
+    NoMean {
+        /// The loss.
+        loss: &'static str,
+        /// Why.
+        reason: Unmeasured,
     },
     /// A mistake in triview itself: no input should lead here.
     #[error("internal error: {0}; please report it")]

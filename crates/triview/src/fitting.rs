@@ -87,20 +87,25 @@ impl<'a> Look<'a> {
 
     /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
     /// [`Features::Auto`], the one with the smallest standard error; more latent states than classes need posteriors.
-    pub(crate) fn header(&self, features: Features, latent: Latent) -> Result<Header> {
+    pub(crate) fn header(&self, features: Features, latent: &Latent) -> Result<Header> {
         let k = self.schema.k();
+        let counts = latent.counts(self.schema.classes())?;
+        let states = match (latent, &counts) {
+            (Latent::States(states), _) => Some(*states),
+            (_, counts) => counts.as_ref().map(|counts| counts.iter().sum()),
+        };
         let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
-        match latent {
-            Latent::Classes => Ok(self.with_bins(&grouping, self.choose(features)?, None)),
-            Latent::States(states) if states == k => {
+        match states {
+            None if *latent == Latent::Auto => self.fewest_states(&grouping, features),
+            None => Ok(self.with_bins(&grouping, self.choose(features)?, None)),
+            Some(states) if states == k => {
                 Ok(self.with_bins(&grouping, self.choose(features)?, Some(Mediator::classes(k))))
             }
-            Latent::States(states) => {
+            Some(states) => {
                 self.check_states(states)?;
-                let (map, mediator) = self.choose_states(features, states)?;
+                let (map, mediator) = self.choose_states(features, states, counts.as_deref())?;
                 Ok(self.with_bins(&grouping, map, Some(mediator)))
             }
-            Latent::Auto => self.fewest_states(&grouping, features),
         }
     }
 
@@ -134,7 +139,7 @@ impl<'a> Look<'a> {
         for states in k..=self.most_states() {
             let chosen = match states == k {
                 true => self.choose(features).map(|map| (map, Mediator::classes(k))),
-                false => self.choose_states(features, states),
+                false => self.choose_states(features, states, None),
             };
             let header = chosen.map(|(map, mediator)| self.with_bins(grouping, map, Some(mediator)));
             let tested = header.and_then(|header| Ok((self.p_value(&header)?, header)));
@@ -190,7 +195,12 @@ impl<'a> Look<'a> {
     }
 
     /// Posteriors of more latent states than classes, with how much each way of solving their moments counts.
-    fn choose_states(&self, features: Features, states: usize) -> Result<(FeatureMap, Mediator)> {
+    fn choose_states(
+        &self,
+        features: Features,
+        states: usize,
+        counts: Option<&[usize]>,
+    ) -> Result<(FeatureMap, Mediator)> {
         if !matches!(features, Features::Auto | Features::Posterior) {
             return Err(Error::InvalidParameter {
                 name: "features",
@@ -199,7 +209,7 @@ impl<'a> Look<'a> {
             });
         }
         let groups = &self.proposal.grouping.groups;
-        let (map, mediator) = states::sieve(&self.grouped, &self.first()?, states, self.seed)?;
+        let (map, mediator) = states::sieve(&self.grouped, &self.first()?, states, counts, self.seed)?;
         let candidate = self.solved(groups, map, Some(mediator.clone()))?;
         Ok((candidate.settled(), mediator))
     }

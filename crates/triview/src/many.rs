@@ -42,7 +42,6 @@ impl Estimator {
         let look = Look::new(schema, &self.loss, sample.rows(), self.group.as_deref(), self.seed)?;
         let header = look.header_of_many(self.features)?;
         drop(look);
-        drop(sample);
         let most = MOST_BYTES / (4 * VIEWS * header.features.dimension(k)) as u64;
         if seen > most {
             return Err(Error::TooManyRows { rows: seen, most, k }.into());
@@ -55,7 +54,8 @@ impl Estimator {
         let kept = kept.ok_or(Error::Internal("the features of all rows were kept"))?;
         let solution = solve_kept(&moments, &kept)?;
         let tested = diagnostics::test(&moments, &solution, self.seed)?;
-        Ok(Estimate::new(&moments, &solution, tested, self.level))
+        let estimate = Estimate::new(&moments, &solution, tested, self.level);
+        Ok(self.measure(estimate, &moments, &solution, &sample)?)
     }
 }
 

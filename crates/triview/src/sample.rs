@@ -27,6 +27,7 @@ struct Sampler {
 struct Kept {
     hash: u64,
     cluster: Option<u64>,
+    segment: Option<u64>,
     /// One bit a view that is missing.
     missing: u64,
     /// The scores of all views, view by view.
@@ -50,6 +51,7 @@ impl Sampler {
             self.kept.push(Kept {
                 hash,
                 cluster: batch.clusters().map(|clusters| clusters[row]),
+                segment: batch.segments().map(|segments| segments[row]),
                 missing: batch.missing().map_or(0, |missing| missing[row]),
                 scores,
             });
@@ -70,9 +72,13 @@ impl Sampler {
         let scores = (0..self.views).map(of_view).collect();
         let clusters: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.cluster).collect();
         let missing = self.kept.iter().map(|kept| kept.missing).collect();
-        let batch = Batch::from_finite(rows, scores).with_missing(missing);
-        match clusters {
-            Some(clusters) if rows > 0 => batch.with_clusters(clusters),
+        let segments: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.segment).collect();
+        let mut batch = Batch::from_finite(rows, scores).with_missing(missing);
+        if let Some(clusters) = clusters.filter(|_| rows > 0) {
+            batch = batch.with_clusters(clusters);
+        }
+        match segments {
+            Some(segments) if rows > 0 => batch.with_segments(segments),
             _ => batch,
         }
     }
@@ -108,6 +114,14 @@ impl Sample {
     /// What the columns mean.
     pub fn schema(&self) -> &Schema {
         &self.schema
+    }
+
+    /// The sampled rows of one segment, of which there were so many. Rows without segments are of none.
+    #[must_use]
+    pub fn of_segment(&self, key: u64, seen: u64) -> Self {
+        let segments = self.rows.segments().unwrap_or_default().iter().enumerate();
+        let rows: Vec<usize> = segments.filter(|(_, of)| **of == key).map(|(row, _)| row).collect();
+        Self { schema: self.schema.clone(), rows: self.rows.select(&rows), seen }
     }
 
     /// Reads a source once.

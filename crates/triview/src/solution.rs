@@ -168,6 +168,9 @@ pub(crate) struct Agreement {
     pub(crate) correlation: f64,
     /// What views that share one direction fewer would show by chance.
     pub(crate) chance: f64,
+    /// One more than the number of directions in which they agree beyond chance: so many classes (or states) both are seen to
+    /// tell apart, `k` at the most.
+    pub(crate) rank: usize,
 }
 
 impl Agreement {
@@ -176,12 +179,17 @@ impl Agreement {
     fn all(whitening: &Whitening, family: &Family, k: usize, sums: &[f64]) -> Result<[Agreement; VIEWS]> {
         // The first cell is the sum of ones.
         let n = family.tensor.of(sums)[0];
-        let mut all = [Agreement { correlation: 0.0, chance: 0.0 }; VIEWS];
+        let mut all = [Agreement { correlation: 0.0, chance: 0.0, rank: 0 }; VIEWS];
         for (v, agreement) in all.iter_mut().enumerate() {
             let [a, b] = others(v);
-            let spare = |v: usize| ((whitening.maps[v].nrows() + 1 - k) as f64).sqrt();
-            agreement.correlation = whitening.correlations(family, sums, v)?[k - 2];
-            agreement.chance = (spare(a) + spare(b) + 1.0) / n.sqrt();
+            // After so many directions that the views share.
+            let spare = |v: usize, shared: usize| ((whitening.maps[v].nrows() - 1 - shared) as f64).sqrt();
+            let chance = |shared: usize| (spare(a, shared) + spare(b, shared) + 1.0) / n.sqrt();
+            let correlations = whitening.correlations(family, sums, v)?;
+            agreement.correlation = correlations[k - 2];
+            agreement.chance = chance(k - 2);
+            let shared = (0..k - 1).take_while(|&at| correlations[at] >= chance(at)).count();
+            agreement.rank = 1 + shared;
         }
         Ok(all)
     }

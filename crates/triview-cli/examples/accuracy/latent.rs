@@ -35,7 +35,7 @@ pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
     for latent in [Latent::Classes, Latent::Auto] {
-        let answers = draws(&setting, latent)?;
+        let answers = draws(&setting, &latent)?;
         let count = |of: &dyn Fn(&Estimate, &Mean) -> bool| {
             answers.iter().filter(|(estimate, truth)| of(estimate, truth)).count()
         };
@@ -76,7 +76,7 @@ pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
 }
 
 /// What is estimated of rows of a population of its own for each draw, and what labels say of them.
-fn draws(setting: &Setting, latent: Latent) -> Result<Vec<(Estimate, Mean)>> {
+fn draws(setting: &Setting, latent: &Latent) -> Result<Vec<(Estimate, Mean)>> {
     (0..DRAWS)
         .into_par_iter()
         .map(|draw| {
@@ -84,7 +84,7 @@ fn draws(setting: &Setting, latent: Latent) -> Result<Vec<(Estimate, Mean)>> {
             let (batch, labels) = population.rows(ROWS, &mut Pcg64::seed_from_u64(2_000 + draw));
             let truth = log_loss(&batch, &labels);
             let source = InMemory::new(population.schema().clone(), vec![batch]);
-            Ok((Params::new().seed(SEED).latent(latent).check()?.estimate(&source)?, truth))
+            Ok((Params::new().seed(SEED).latent(latent.clone()).check()?.estimate(&source)?, truth))
         })
         .collect()
 }

@@ -74,6 +74,7 @@ impl Header {
             views: self.schema.views().len(),
             k,
             classes: self.classes_of_states(),
+            counts: self.latent.as_ref().and_then(|latent| latent.counts.clone()),
             terms,
             features: [self.features.dimension(k); VIEWS],
             bins,
@@ -275,6 +276,12 @@ impl Moments {
         if mine.states() != theirs.states() {
             let states = |header: &Header| header.states().to_string();
             return differ("the number of latent states", states(mine), states(theirs));
+        }
+        let counts = |header: &Header| header.latent.as_ref().and_then(|latent| latent.counts.clone());
+        if counts(mine) != counts(theirs) {
+            let shown =
+                |header: &Header| counts(header).map_or("free".into(), |counts| format!("{counts:?}"));
+            return differ("the number of latent states of each class", shown(mine), shown(theirs));
         }
         if mine.features.name() != theirs.features.name() {
             let name = |header: &Header| header.features.name().to_string();
