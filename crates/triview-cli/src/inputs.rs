@@ -97,6 +97,9 @@ pub(crate) fn open_tables(
     if let Some(schema) = like {
         options.views.get_or_insert_with(|| schema.views().to_vec());
         options.classes.get_or_insert_with(|| schema.classes().to_vec());
+        if options.features.is_empty() {
+            options.features = schema.all_features();
+        }
     }
     Ok(Table::open(paths, &options)?)
 }
@@ -138,10 +141,11 @@ fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> R
         ("--views", table.views.is_some()),
         ("--classes", table.classes.is_some()),
         ("--input", table.input.is_some()),
+        ("--features", table.features.is_some()),
         ("--cluster", table.cluster.is_some()),
         ("--group", method.group.is_some()),
         ("--loss", method.loss.is_some()),
-        ("--features", method.features.is_some()),
+        ("--feature-map", method.feature_map.is_some()),
         ("--latent", method.latent.is_some()),
         ("--by", by.is_some()),
     ];

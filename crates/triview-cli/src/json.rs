@@ -36,6 +36,8 @@ pub(crate) struct EstimateObject<'a> {
     groups: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grouping: Option<GroupingObject<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    extra_features: &'a [String],
     classes: &'a [String],
     class_prior: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -145,6 +147,7 @@ impl<'a> EstimateObject<'a> {
             views,
             groups: named(&estimate.views, estimate.grouping.groups.iter()),
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
+            extra_features: &estimate.features,
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
             latent: LatentObject::new(estimate),

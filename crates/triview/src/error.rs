@@ -101,6 +101,32 @@ pub enum Error {
         /// The score.
         value: f64,
     },
+    /// A feature that is NaN or infinite.
+    #[error(
+        "row {row} of the batch, view {view}, feature {feature}: it is {value}; features must be finite numbers"
+    )]
+    FeatureNotFinite {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// Position of the view.
+        view: usize,
+        /// Position of the feature.
+        feature: usize,
+        /// The feature.
+        value: f64,
+    },
+    /// More features than can be used.
+    #[error(
+        "view `{view}` has {features} features: at most {most} are used; give fewer, such as their principal components"
+    )]
+    TooManyFeatures {
+        /// The view, or group of views.
+        view: String,
+        /// Its features.
+        features: usize,
+        /// The most that are used.
+        most: usize,
+    },
     /// More classes than memory can hold.
     #[error("{k} classes: more than {most} are not supported")]
     TooManyClasses {
@@ -207,7 +233,7 @@ pub enum Error {
     /// More latent states than a view can tell apart.
     #[error(
         "view `{view}` varies in {rank} direction(s) only, and tells at most {} of {states} latent states apart; ask for fewer \
-         states",
+         states, or give it features that tell more apart with `--features`",
         rank + 1
     )]
     TooManyStates {

@@ -70,6 +70,8 @@ pub struct Estimate {
     pub grouping: Grouping,
     /// Names of the three groups.
     pub groups: Vec<String>,
+    /// The further features of the views that were given, `view:feature`.
+    pub features: Vec<String>,
     /// Names of the classes.
     pub classes: Vec<String>,
     /// Probability of each class.
@@ -156,6 +158,7 @@ impl Estimate {
             views: header.schema.views().to_vec(),
             grouping: header.grouping.clone(),
             groups: header.group_names().to_vec(),
+            features: header.schema.all_features(),
             classes: header.schema.classes().to_vec(),
             class_prior: prior.clone(),
             class_prior_interval: (0..k)

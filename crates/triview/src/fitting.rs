@@ -34,6 +34,9 @@ const SIEVE_ITERATIONS: usize = 30;
 /// Rows that a latent state must have on average.
 const ROWS_A_STATE: usize = 30;
 
+/// The most further features of a group of views: third moments of them and the scores are formed on a first look.
+const MOST_FEATURES: usize = 32;
+
 /// A feature map with what the looked-at rows say under it.
 struct Candidate {
     map: FeatureMap,
@@ -81,7 +84,14 @@ impl<'a> Look<'a> {
             }
             None => Proposal::new(rows, seed)?,
         };
-        let grouped = rows.grouped(&proposal.grouping.groups);
+        let groups = &proposal.grouping.groups;
+        for (name, views) in groups.names(schema.views()).iter().zip(groups.iter()) {
+            let features = schema.features_of(views);
+            if features > MOST_FEATURES {
+                return Err(Error::TooManyFeatures { view: name.clone(), features, most: MOST_FEATURES });
+            }
+        }
+        let grouped = rows.grouped(groups);
         Ok(Self { schema, loss, proposal, rows, grouped, seed })
     }
 
@@ -219,8 +229,8 @@ impl<'a> Look<'a> {
         let grouped = &self.grouped;
         let states = latent.as_ref().map_or(self.schema.k(), Mediator::states);
         let bins = std::array::from_fn(|v| {
-            let (present, scores) = grouped.present_scores(&[v]);
-            Bins::fit(present, &scores, states, present < grouped.rows())
+            let (present, inputs) = grouped.present_inputs(v);
+            Bins::fit((present, grouped.k()), &inputs, states, present < grouped.rows())
         });
         self.header_with(grouping.clone(), features, bins, latent)
     }
@@ -233,7 +243,7 @@ impl<'a> Look<'a> {
         latent: Option<Mediator>,
     ) -> Header {
         let means: Vec<Vec<f64>> =
-            grouping.groups.iter().map(|views| mean_scores(self.rows, views)).collect();
+            grouping.groups.iter().map(|views| mean_inputs(self.rows, views)).collect();
         let absent = std::array::from_fn(|v| means[v].clone());
         let (schema, loss) = (self.schema.clone(), self.loss.clone());
         let header = Header { schema, grouping, loss, features, ceilings: None, absent, bins, latent };
@@ -291,7 +301,9 @@ impl<'a> Look<'a> {
 
     /// What these rows say in these groups under a feature map.
     fn solved(&self, groups: &Groups, map: FeatureMap, latent: Option<Mediator>) -> Result<Candidate> {
-        let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
+        let widths: Vec<usize> =
+            groups.iter().map(|views| self.schema.k() + self.schema.features_of(views)).collect();
+        let bins = std::array::from_fn(|v| Bins::none(widths[v]));
         let moments =
             self.moments(self.header_with(Grouping::by_hand(groups.clone()), map.clone(), bins, latent))?;
         Ok(Candidate { solution: solve(&moments, self.seed)?, map, moments })
@@ -341,10 +353,11 @@ fn softmax(rows: &Batch) -> FeatureMap {
     FeatureMap::Softmax { views: std::array::from_fn(of_group) }
 }
 
-/// The means of the summed scores of some views over the rows in which any of them is there.
-fn mean_scores(rows: &Batch, views: &[usize]) -> Vec<f64> {
+/// The means of the summed scores of some views over the rows in which any of them is there, and those of their features.
+fn mean_inputs(rows: &Batch, views: &[usize]) -> Vec<f64> {
     let (present, scores) = rows.present_scores(views);
-    scores.chunks_exact(present).map(|column| column.iter().sum::<f64>() / present as f64).collect()
+    let scores = scores.chunks_exact(present).map(|column| column.iter().sum::<f64>() / present as f64);
+    scores.chain(views.iter().flat_map(|&view| rows.feature_means(view))).collect()
 }
 
 /// The candidate with the smaller standard error, or the one that there is.
@@ -389,7 +402,7 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
 
 /// The basis of each view's posterior.
 fn bases(views: &[Present; VIEWS], ridges: usize) -> Result<[Basis; VIEWS]> {
-    try_views(|v| Basis::fit(views[v].rows.len(), &views[v].scores, ridges))
+    try_views(|v| Basis::fit(views[v].rows.len(), &views[v].inputs, ridges))
 }
 
 /// The weights of posteriors that are linear discriminants of the scores by some labels for each view, and the mean label.
@@ -408,7 +421,7 @@ fn start(
         prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
         let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
         // The ridge functions start without weight.
-        let rest = vec![0.0; basis.len(rows.k()) - basis.linear()];
+        let rest = vec![0.0; basis.len() - basis.linear()];
         Ok(weights.chunks_exact(basis.linear() + 1).flat_map(|row| [row, &rest].concat()).collect())
     })?;
     Ok((weights, prior))
@@ -421,7 +434,7 @@ fn regression(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let mut fitted = Vec::with_capacity(VIEWS);
     for (view, labels) in Present::all(rows).into_iter().zip(labels) {
         let n = view.rows.len();
-        let basis = Basis::fit(n, &view.scores, 0)?;
+        let basis = Basis::fit(n, &view.inputs, 0)?;
         let (functions, labels) = (view.evaluate(&basis), take_rows(rows.rows(), &labels, &view.rows));
         let (prior, means) = class_means(n, &functions, &labels);
         let start = discriminant(&prior, &second_moment(n, &functions), &means)?;
@@ -482,22 +495,22 @@ pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<
     Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views, blend: None })
 }
 
-/// The rows in which a view is there, and its scores in them.
+/// The rows in which a view is there, and its scores and further features in them.
 struct Present {
     rows: Vec<usize>,
-    scores: Vec<f64>,
+    inputs: Vec<f64>,
 }
 
 impl Present {
     /// Of each of three views.
     fn all(rows: &Batch) -> [Self; VIEWS] {
-        std::array::from_fn(|v| Self { rows: rows.with(&[v]), scores: rows.present_scores(&[v]).1 })
+        std::array::from_fn(|v| Self { rows: rows.with(&[v]), inputs: rows.present_inputs(v).1 })
     }
 
     /// The basis functions of these rows.
     fn evaluate(&self, basis: &Basis) -> Vec<f64> {
         let mut out = Vec::new();
-        basis.evaluate(self.rows.len(), &self.scores, &mut out);
+        basis.evaluate(self.rows.len(), &self.inputs, &mut out);
         out
     }
 }

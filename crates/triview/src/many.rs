@@ -36,13 +36,21 @@ impl Estimator {
             return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
         }
         self.latent.refuse_for_many(k)?;
+        if let [feature, ..] = schema.all_features().as_slice() {
+            return Err(Error::InvalidParameter {
+                name: "features",
+                value: feature.clone(),
+                expected: "for more than 64 classes views are identified by their scores alone; leave it out",
+            }
+            .into());
+        }
         let sample = Sample::of(source)?;
         let seen = sample.seen();
         enough_rows(seen, k)?;
         let look = Look::new(schema, &self.loss, sample.rows(), self.group.as_deref(), self.seed)?;
         let header = look.header_of_many(self.features)?;
         drop(look);
-        let most = MOST_BYTES / (4 * VIEWS * header.features.dimension(k)) as u64;
+        let most = MOST_BYTES / (4 * VIEWS * header.features.dimension(k, k)) as u64;
         if seen > most {
             return Err(Error::TooManyRows { rows: seen, most, k }.into());
         }

@@ -388,8 +388,9 @@ fn answer(
     let length = Quantities::of(loss, &mixture.prior, &risks[0], &matching).len();
     let k = mixture.prior.len();
     let moved_prior = deviations.part(whole.len() - k, whole.len());
-    let widths = [2 * layout.features.gram[0].shape[0], k];
-    let lengths = widths.map(|width| VIEWS * k * width);
+    // Of the features of the two other views, each of which is one of two for two views, or of their posterior.
+    let features: usize = layout.features.gram.iter().map(|part| part.shape[0]).sum();
+    let lengths = [2 * k * features, VIEWS * k * k];
     let answer = |at: usize, risk: Risk| {
         let (from, to) = (at * length, (at + 1) * length);
         let maps_from = 2 * length + lengths[..at].iter().sum::<usize>();

@@ -10,19 +10,12 @@ use triview::learning::log_loss;
 use triview::loss;
 use triview::mediator::Latent;
 use triview::metrics;
-use triview::simulate::{Population, Preset, Setting};
+use triview::simulate::{Population, Preset};
 use triview::views::{Batch, InMemory, Schema};
 
 /// Rows of three classes of two subclasses each, and their classes.
 fn rows(seed: u64, rows: usize) -> (Schema, Batch, Vec<usize>) {
-    let setting = Setting {
-        separation: 2.0,
-        subclass_separation: 2.0,
-        model_noise: 0.25,
-        subclasses: 2,
-        ..Preset::Three.setting()
-    };
-    let population = Population::draw(&setting, seed).unwrap();
+    let population = Population::draw(&Preset::Subclasses.setting(), seed).unwrap();
     let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(seed + 500));
     (population.schema().clone(), batch, labels)
 }

@@ -20,13 +20,7 @@ const RIGHT: f64 = 5.0;
 
 /// How often one state a class is rejected and wrong, and how often as many as are needed are found and right.
 pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
-    let setting = Setting {
-        separation: 2.2,
-        model_noise: 0.25,
-        subclasses: 2,
-        subclass_separation: 1.8,
-        ..Preset::Three.setting()
-    };
+    let setting = Preset::Subclasses.setting();
     writeln!(out, "\n### Three classes of two subclasses each: {DRAWS} populations, {ROWS} rows each\n")?;
     writeln!(
         out,

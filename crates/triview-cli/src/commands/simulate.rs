@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     setting.views = args.views.map_or(setting.views, usize::from);
     setting.shared = args.shared;
     setting.missing = args.missing;
-    setting.subclasses = usize::from(args.subclasses);
+    setting.subclasses = args.subclasses.map_or(setting.subclasses, usize::from);
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
     output::check(&args.output, &[])?;
     output::check(&truth_path, std::slice::from_ref(&args.output))?;

@@ -32,6 +32,9 @@ pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> St
         vec![("rows", HumanCount(estimate.rows).to_string()), ("views", names(&estimate.views, WIDTH - 12))];
     lines.extend(groups(estimate));
     lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
+    if !estimate.features.is_empty() {
+        lines.push(("beside", format!("features {}", names(&estimate.features, WIDTH - 25))));
+    }
     lines.push(("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, WIDTH - 20))));
     lines.extend(latent(estimate));
     parts.push(facts(&lines));
@@ -459,6 +462,7 @@ pub(crate) mod tests {
             groups: ["image", "text", "audio"].map(str::to_owned).to_vec(),
             holders: ["image", "text", "audio"].map(str::to_owned).to_vec(),
             holder_groups: vec![0, 1, 2],
+            features: Vec::new(),
             classes: (0..k).map(|class| format!("class {class}")).collect(),
             class_prior: prior.iter().map(|p| p / sum).collect(),
             class_prior_interval: prior.iter().map(|p| around(p / sum)).collect(),

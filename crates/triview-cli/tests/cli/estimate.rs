@@ -175,7 +175,7 @@ fn clusters_change_the_error_and_not_the_risk() {
         row.push(if index == 0 { "day".to_owned() } else { format!("day {}", index / 20) });
     }
     folder.write_table("days.csv", &table);
-    let options = ["estimate", "days.csv", "--features", "scores", "--json"];
+    let options = ["estimate", "days.csv", "--feature-map", "scores", "--json"];
     let alone = folder.json(&options);
     let run = folder.answered(&[&options[..], &["--cluster", "day"]].concat());
     assert_eq!(run.stderr, "note: columns not used: label\n");

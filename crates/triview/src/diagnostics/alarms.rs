@@ -85,7 +85,7 @@ pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm>
     } else if !(solution.risk.value.is_finite() && solution.standard_error().is_finite()) {
         raise(
             "the risk is not a finite number".into(),
-            "look for enormous scores, or try --features softmax",
+            "look for enormous scores, or try --feature-map softmax",
         );
     }
     alarms
@@ -109,7 +109,7 @@ pub(crate) fn alarms(
     let loss = moments.header().loss.name();
     let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
     if !solution.main.refined.converged {
-        raise("the fit did not converge".into(), "give more rows, or try --features softmax");
+        raise("the fit did not converge".into(), "give more rows, or try --feature-map softmax");
     }
     if tested.independence.verdict == Verdict::Fail {
         let p = tested.independence.p_value.unwrap_or(0.0);

@@ -84,7 +84,7 @@ fn mediator(rows: &Batch, map: &FeatureMap, counts: Option<&[usize]>) -> Mediato
     let (n, k) = (rows.rows(), rows.k());
     let posteriors: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
         let mut evaluated = Evaluated::default();
-        map.evaluate(v, n, rows.view(v), &rows.without(&[v]), &mut evaluated);
+        map.evaluate(v, (n, k), &rows.inputs(v), &rows.without(&[v]), &mut evaluated);
         evaluated.posterior
     });
     let mut joint = Vec::new();
@@ -106,7 +106,7 @@ fn mediator(rows: &Batch, map: &FeatureMap, counts: Option<&[usize]>) -> Mediato
     Mediator { map: classes, counts: counts.map(<[usize]>::to_vec), tried: Vec::new() }
 }
 
-/// The whitened scores of all views, row by row; zero, their mean, where a view is missing.
+/// The whitened scores and features of all views, row by row; zero, their mean, where a view is missing.
 struct Points {
     width: usize,
     cells: Vec<f64>,
