@@ -111,7 +111,8 @@ fn latent(estimate: &Estimate) -> Vec<(&'static str, String)> {
     let classes: Vec<String> = estimate.classes.iter().enumerate().map(of_class).collect();
     let count = latent.map.len();
     let given = if latent.given { ", as given" } else { "" };
-    let mut lines = vec![("latent", format!("{count} states{given}: {}", names(&classes, WIDTH - 35)))];
+    let mut lines =
+        vec![("latent", format!("{count} states{given}: {}", names(&classes, WIDTH - 25 - given.len())))];
     if latent.overruled > 0 {
         let states = if latent.overruled == 1 { "state" } else { "states" };
         let words =
