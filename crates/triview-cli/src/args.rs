@@ -64,6 +64,7 @@ pub(crate) enum Command {
     triview estimate --group title+body,image,audio articles.parquet\n  \
     triview estimate --by month scores.parquet\n  \
     triview estimate --latent auto scores.parquet\n  \
+    triview estimate --latent complaint=2,praise=1 scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
@@ -130,10 +131,10 @@ pub(crate) struct MomentsArgs {
     #[arg(long, short, value_name = "STATE")]
     pub(crate) output: PathBuf,
     /// Use the views, groups, classes, loss and feature map of this state, so that the two can be merged
-    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "features", "loss", "group", "latent"])]
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "feature_map", "loss", "group", "latent"])]
     pub(crate) like: Option<PathBuf>,
     /// Use the feature map that `estimate --save-posterior` wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["features", "loss", "group", "latent"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["feature_map", "loss", "group", "latent"])]
     pub(crate) posterior: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -176,9 +177,9 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) shared: f64,
     /// Number of subclasses of each class, which the model does not know: given the class the views then depend on each
-    /// other
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=100))]
-    pub(crate) subclasses: u16,
+    /// other [default: the preset's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    pub(crate) subclasses: Option<u16>,
     /// Probability of each view to be missing in a row
     #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
     pub(crate) missing: f64,
@@ -235,6 +236,10 @@ pub(crate) struct TableArgs {
     /// The classes, in the order of list columns or of the answer [default: the first view's]
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', help_heading = "Reading tables")]
     pub(crate) classes: Option<Vec<String>>,
+    /// Columns view:feature that are no scores but tell states of a view apart that its scores do not, with or without
+    /// their view, or by how they begin: blur,text:length,x*
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Reading tables")]
+    pub(crate) features: Option<Vec<String>>,
     /// What the numbers are [default: score]
     #[arg(long, value_name = "KIND", help_heading = "Reading tables")]
     pub(crate) input: Option<InputKind>,
@@ -253,6 +258,7 @@ impl TableArgs {
                 Some(InputKind::Probability) => Input::Probability,
                 Some(InputKind::Score) | None => Input::Score,
             },
+            features: self.features.clone().unwrap_or_default(),
             cluster: self.cluster.clone(),
             segment: by.map(str::to_owned),
             prefetch: rayon::current_num_threads() > 1,
@@ -276,15 +282,15 @@ pub(crate) struct MethodArgs {
     /// [default: dependent views together, groups about equally informative]
     #[arg(long, value_name = "A+B,C,...", help_heading = "Method")]
     pub(crate) group: Option<String>,
-    /// The loss whose mean is the risk [default: log]
+    /// The loss whose mean is the risk; error and brier are of the whole prediction and take rows [default: log]
     #[arg(long, value_name = "NAME", help_heading = "Method", value_parser = losses())]
     pub(crate) loss: Option<String>,
     /// What each view is identified by [default: auto]
-    #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = features())]
-    pub(crate) features: Option<Features>,
-    /// How many latent states the views are independent given, where one a class is too few; auto: as few as the
-    /// test of independence accepts
-    #[arg(long, value_name = "K|auto", help_heading = "Method")]
+    #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = feature_maps())]
+    pub(crate) feature_map: Option<Features>,
+    /// How many latent states the views are independent given, where one a class is too few: their number, that of
+    /// some classes (cat=2,dog=1; others have one), or auto, as few as the test of independence accepts
+    #[arg(long, value_name = "K|CLASS=N,...|auto", help_heading = "Method")]
     pub(crate) latent: Option<Latent>,
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", help_heading = "Method", default_value_t = 0.95)]
@@ -294,7 +300,7 @@ pub(crate) struct MethodArgs {
 impl MethodArgs {
     /// The estimator these options ask for.
     pub(crate) fn estimator(&self, global: &Global) -> triview::Result<Estimator> {
-        let features = self.features.unwrap_or(Features::Auto);
+        let features = self.feature_map.unwrap_or(Features::Auto);
         let mut params = Params::new().seed(global.seed).level(self.level).features(features);
         if let Some(loss) = &self.loss {
             params = params.loss(loss);
@@ -302,22 +308,22 @@ impl MethodArgs {
         if let Some(groups) = &self.group {
             params = params.group(groups);
         }
-        if let Some(latent) = self.latent {
-            params = params.latent(latent);
+        if let Some(latent) = &self.latent {
+            params = params.latent(latent.clone());
         }
         params.check()
     }
 }
 
 /// Names of feature maps, so that help and errors list them.
-fn features() -> impl TypedValueParser<Value = Features> {
+fn feature_maps() -> impl TypedValueParser<Value = Features> {
     PossibleValuesParser::new(Features::ALL.map(|features| features.name()))
         .try_map(|name| name.parse::<Features>())
 }
 
 /// Names of losses, so that help and errors list them.
 fn losses() -> PossibleValuesParser {
-    PossibleValuesParser::new(loss::named().map(|loss| loss.name()))
+    PossibleValuesParser::new(loss::names())
 }
 
 /// Names of presets, so that help and errors list them.

@@ -7,6 +7,7 @@ use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
 use triview::estimator::{Estimate, Estimator};
+use triview::loss::Whole;
 use triview::moments::Moments;
 use triview::sample::Sample;
 use triview::views::Schema;
@@ -96,6 +97,9 @@ pub(crate) fn open_tables(
     if let Some(schema) = like {
         options.views.get_or_insert_with(|| schema.views().to_vec());
         options.classes.get_or_insert_with(|| schema.classes().to_vec());
+        if options.features.is_empty() {
+            options.features = schema.all_features();
+        }
     }
     Ok(Table::open(paths, &options)?)
 }
@@ -127,14 +131,21 @@ fn merge(paths: &[&Path]) -> Result<Moments> {
 
 /// Refuses what only a table can still be asked.
 fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> Result<()> {
+    if let Some(loss) = method.loss.as_deref().and_then(Whole::named) {
+        bail!(
+            "--loss {} is of the whole prediction and needs rows, and a state has none: estimate from the tables",
+            loss.name()
+        );
+    }
     let given = [
         ("--views", table.views.is_some()),
         ("--classes", table.classes.is_some()),
         ("--input", table.input.is_some()),
+        ("--features", table.features.is_some()),
         ("--cluster", table.cluster.is_some()),
         ("--group", method.group.is_some()),
         ("--loss", method.loss.is_some()),
-        ("--features", method.features.is_some()),
+        ("--feature-map", method.feature_map.is_some()),
         ("--latent", method.latent.is_some()),
         ("--by", by.is_some()),
     ];

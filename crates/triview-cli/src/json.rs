@@ -10,7 +10,7 @@ use triview::estimator::{Estimate, Fit};
 use triview::grouping::{Grouping, OtherGroups};
 use triview::interval::Interval;
 use triview::mediator::Tried;
-use triview::metrics::{Measured, Metric, Metrics};
+use triview::metrics::{Measured, Metric, Metrics, Unmeasured};
 use triview::views::VIEWS;
 
 /// The version of every object printed here.
@@ -36,6 +36,8 @@ pub(crate) struct EstimateObject<'a> {
     groups: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grouping: Option<GroupingObject<'a>>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    extra_features: &'a [String],
     classes: &'a [String],
     class_prior: &'a [f64],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,6 +47,8 @@ pub(crate) struct EstimateObject<'a> {
     view_error: Option<ByName<'a, f64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate_absent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics: Option<MetricsObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,6 +128,7 @@ impl<'a> EstimateObject<'a> {
     /// The object for an answer.
     pub(crate) fn new(estimate: &'a Estimate) -> Self {
         let views = &estimate.views;
+        let metrics = estimate.metrics.as_ref().ok();
         let Interval { low, high } = estimate.interval;
         let interval =
             bounded(&estimate.interval).then_some(LevelledInterval { level: estimate.level, low, high });
@@ -142,6 +147,7 @@ impl<'a> EstimateObject<'a> {
             views,
             groups: named(&estimate.views, estimate.grouping.groups.iter()),
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
+            extra_features: &estimate.features,
             classes: &estimate.classes,
             class_prior: &estimate.class_prior,
             latent: LatentObject::new(estimate),
@@ -149,12 +155,13 @@ impl<'a> EstimateObject<'a> {
                 names: &estimate.holders,
                 values: (&estimate.conditional_risk).into(),
             },
-            view_error: estimate.metrics.as_ref().map(|metrics| ByName {
+            view_error: metrics.map(|metrics| ByName {
                 names: views,
                 values: metrics.view_error.iter().map(|error| error.value).collect(),
             }),
-            error_rate: estimate.metrics.as_ref().map(|metrics| metrics.error_rate.estimate.value),
-            metrics: estimate.metrics.as_ref().map(MetricsObject::new),
+            error_rate: metrics.map(|metrics| metrics.error_rate.estimate.value),
+            error_rate_absent: estimate.metrics.as_ref().err().map(Unmeasured::to_string),
+            metrics: metrics.map(MetricsObject::new),
             matching_gap: finite(estimate.matching_gap),
             intervals: all_bounded.then(|| Intervals {
                 class_prior: &estimate.class_prior_interval,
@@ -332,7 +339,11 @@ impl<'a> Diagnosis<'a> {
 struct LatentObject<'a> {
     states: usize,
     map: Vec<&'a str>,
+    given: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overruled: Option<usize>,
     prior: &'a [f64],
+    rank: ByName<'a, usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tried: Vec<TriedObject>,
 }
@@ -350,7 +361,10 @@ impl<'a> LatentObject<'a> {
         estimate.latent.as_ref().map(|latent| Self {
             states: latent.map.len(),
             map: latent.map.iter().map(|&class| estimate.classes[class].as_str()).collect(),
+            given: latent.given,
+            overruled: latent.given.then_some(latent.overruled),
             prior: &latent.prior,
+            rank: ByName { names: &estimate.groups, values: (&latent.rank).into() },
             tried: latent.tried.iter().map(tried).collect(),
         })
     }

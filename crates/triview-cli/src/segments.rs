@@ -85,7 +85,7 @@ impl Segmented {
     /// A line for each segment, then what speaks against some of them.
     pub(crate) fn text(&self) -> String {
         let column = name(&self.column, NAME_WIDTH);
-        let header = [column.as_str(), "rows", "risk", "interval", "independence", ""];
+        let header = [column.as_str(), "rows", "risk", "interval", "error rate", "independence", ""];
         let mut rows = vec![header.map(str::to_owned).to_vec()];
         let mut remarks = Vec::new();
         for segment in &self.segments {
@@ -95,11 +95,22 @@ impl Segmented {
                 Ok(estimate) => {
                     let p = estimate.independence.p_value;
                     remarks.extend(estimate.alarms.iter().map(|alarm| (label.clone(), alarm.to_string())));
+                    let error_rate = match &estimate.metrics {
+                        Ok(metrics) => {
+                            let rate = metrics.error_rate.estimate;
+                            with_error(rate.value, rate.standard_error)
+                        }
+                        Err(why) => {
+                            remarks.push((label.clone(), format!("the error rate is not known: {why}")));
+                            "none".to_owned()
+                        }
+                    };
                     vec![
                         label,
                         count,
                         with_error(estimate.risk, estimate.standard_error),
                         range(estimate.interval),
+                        error_rate,
                         p.map_or("untestable".to_owned(), |p| format!("p = {p:.3}")),
                         if estimate.trusted() { String::new() } else { "not to be trusted".to_owned() },
                     ]
@@ -110,7 +121,8 @@ impl Segmented {
                 }
             });
         }
-        let align = [Align::Left, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left];
+        let mut align = [Align::Right; 7];
+        (align[0], align[6]) = (Align::Left, Align::Left);
         let mut text = aligned(&align, rows);
         text.push('\n');
         if !remarks.is_empty() {

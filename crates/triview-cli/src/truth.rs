@@ -1,6 +1,6 @@
 //! What labels say of rows as they are drawn: the truth that an estimate is judged by.
 
-use triview::loss::{self, Loss};
+use triview::loss::{self, Loss, Whole};
 use triview::views::Batch;
 
 /// Sums over rows and their labels.
@@ -23,8 +23,8 @@ impl Truth {
         Self { rows: 0, risk: 0.0, deviations: 0.0, wrong: 0, by_class: vec![0; k], terms }
     }
 
-    /// Adds rows with the class of each.
-    pub(crate) fn update(&mut self, loss: &dyn Loss, batch: &Batch, labels: &[usize]) {
+    /// Adds rows with the class of each. The risk is that of the loss, or of one of the whole prediction in its stead.
+    pub(crate) fn update(&mut self, loss: &dyn Loss, whole: Option<Whole>, batch: &Batch, labels: &[usize]) {
         let (rows, k) = (batch.rows(), batch.k());
         let mut of_view = |view: usize| {
             let terms = loss::terms_of(loss, batch, view);
@@ -36,17 +36,24 @@ impl Truth {
             terms
         };
         let terms: Vec<Vec<f64>> = (0..batch.views()).map(&mut of_view).collect();
-        let losses = loss::losses_of(loss, batch, &terms, labels);
+        let score = |row: usize, class: usize| {
+            (0..batch.views()).map(|view| batch.column(view, class)[row]).sum::<f64>()
+        };
+        let scores = |row: usize| (0..k).map(|class| score(row, class)).collect::<Vec<f64>>();
+        let losses = match whole {
+            Some(whole) => {
+                labels.iter().enumerate().map(|(row, &label)| whole.value(&scores(row), label)).collect()
+            }
+            None => loss::losses_of(loss, batch, &terms, labels),
+        };
         for (row, (&label, value)) in labels.iter().zip(losses).enumerate() {
             self.rows += 1;
             self.by_class[label] += 1;
             let deviation = value - self.risk;
             self.risk += deviation / self.rows as f64;
             self.deviations += deviation * (value - self.risk);
-            let score =
-                |class: usize| (0..batch.views()).map(|view| batch.column(view, class)[row]).sum::<f64>();
-            let own = score(label);
-            self.wrong += u64::from((0..k).any(|class| class != label && score(class) > own));
+            let own = score(row, label);
+            self.wrong += u64::from((0..k).any(|class| class != label && score(row, class) > own));
         }
     }
 
@@ -97,7 +104,7 @@ mod tests {
         let view = vec![0.0, third, third, 0.0];
         let batch = Batch::new(2, [view.clone(), view.clone(), view]).expect("finite");
         let mut truth = Truth::new(3, 2);
-        truth.update(&LogLoss, &batch, &[1, 1]);
+        truth.update(&LogLoss, None, &batch, &[1, 1]);
         let losses = [-(0.75f64.ln()), -(0.25f64.ln())];
         let mean = (losses[0] + losses[1]) / 2.0;
         assert!((truth.risk() - mean).abs() < 1e-12);
@@ -106,5 +113,9 @@ mod tests {
         assert_eq!(truth.class_prior(), [0.0, 1.0]);
         let conditional = &truth.conditional_risk()[2];
         assert!((conditional[0][1] - third / 2.0).abs() < 1e-12 && conditional[0][0].is_nan());
+
+        let mut truth = Truth::new(3, 2);
+        truth.update(&LogLoss, Some(Whole::Brier), &batch, &[1, 1]);
+        assert!((truth.risk() - 0.5 * (0.125 + 1.125)).abs() < 1e-12, "{}", truth.risk());
     }
 }

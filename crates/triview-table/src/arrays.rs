@@ -116,6 +116,23 @@ impl<I> Rows<I> {
             Place::List { column, order } => self.check_lists(view, *column, order.len()),
         });
         self.missing = missing.collect::<Result<_, _>>()?;
+        self.check_features()
+    }
+
+    /// Checks that the features are numbers, and there wherever their view is.
+    fn check_features(&self) -> Result<(), Error> {
+        for (view, features) in self.selection.features.iter().enumerate() {
+            for (at, (_, column)) in features.iter().enumerate() {
+                let array = self.array(*column)?;
+                with_values!(array, _values => ()).ok_or_else(|| self.location.changed())?;
+                let there = |row: &usize| self.missing[view].binary_search(row).is_err();
+                let nulls = (0..array.len()).filter(|row| array.null_count() > 0 && array.is_null(*row));
+                if let Some(row) = nulls.into_iter().find(there) {
+                    let (path, column) = (self.location.name.clone(), self.selection.feature_label(view, at));
+                    return Err(Error::Null { path, row: self.row(row), column });
+                }
+            }
+        }
         Ok(())
     }
 
@@ -221,6 +238,16 @@ impl<I> Rows<I> {
             missing[begin..].iter().take_while(|row| **row < from + rows).for_each(|row| {
                 pending.mark_missing(view, row - from);
             });
+        }
+        for (view, features) in self.selection.features.iter().enumerate() {
+            for (at, (_, column)) in features.iter().enumerate() {
+                let cells = &mut pending.feature(view, at)[..rows];
+                with_values!(self.array(*column)?, values => {
+                    for (cell, value) in cells.iter_mut().zip(&values[from..from + rows]) {
+                        *cell = value.value();
+                    }
+                });
+            }
         }
         self.selection.keys.iter().try_for_each(|column| self.copy_keys(column, rows, pending))
     }

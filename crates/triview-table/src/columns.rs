@@ -67,6 +67,8 @@ pub(crate) struct Selection {
     /// Empty while it is not known how long the lists are.
     pub(crate) classes: Vec<String>,
     pub(crate) places: Vec<Place>,
+    /// For each view its further features and their columns.
+    pub(crate) features: Vec<Vec<(String, usize)>>,
     /// The columns to cluster and to segment by, which may be one.
     pub(crate) keys: Vec<KeyColumn>,
     pub(crate) ignored: Vec<String>,
@@ -77,7 +79,8 @@ type View<'a> = (&'a str, Vec<(&'a str, usize)>);
 
 /// Finds the views, the classes and the other columns that are wanted.
 pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Selection, Error> {
-    let named = named_views(path, columns)?;
+    let features = named_views(path, columns, |view, name| is_feature(view, name, options))?;
+    let named = named_views(path, columns, |view, name| !is_feature(view, name, options))?;
     let lists: Vec<View<'_>> = columns
         .iter()
         .enumerate()
@@ -102,6 +105,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
         views: views.iter().map(|(view, _)| view.to_string()).collect(),
         classes: Vec::new(),
         places: Vec::new(),
+        features: wanted_features(path, columns, &features, &views, options)?,
         keys: Vec::new(),
         ignored: Vec::new(),
     };
@@ -131,6 +135,7 @@ impl Selection {
     /// All columns that are read, in the order of the file.
     pub(crate) fn used(&self) -> Vec<usize> {
         let mut used: Vec<usize> = self.keys.iter().map(|column| column.at).collect();
+        used.extend(self.features.iter().flatten().map(|(_, at)| at));
         for place in &self.places {
             match place {
                 Place::Columns(columns) => used.extend(columns),
@@ -203,9 +208,21 @@ impl Selection {
             }
         };
         self.places = views.iter().map(place).collect();
+        let mut features = Vec::with_capacity(views.len());
+        for (&view, expected) in views.iter().zip(0..) {
+            let found: Vec<String> = self.features[view].iter().map(|(name, _)| name.clone()).collect();
+            let order = order("features of a view", &found, schema.features(expected))?;
+            features.push(order.into_iter().map(|at| self.features[view][at].clone()).collect());
+        }
+        self.features = features;
         self.views = schema.views().to_vec();
         self.classes = schema.classes().to_vec();
         Ok(())
+    }
+
+    /// What messages call a feature: its column.
+    pub(crate) fn feature_label(&self, view: usize, feature: usize) -> String {
+        format!("{}:{}", self.views[view], self.features[view][feature].0)
     }
 
     /// What messages call a score: its column, or its place in a list.
@@ -217,14 +234,77 @@ impl Selection {
     }
 }
 
-/// The views of columns `view:class`, in the order of their first columns.
-fn named_views<'a>(path: &Path, columns: &'a [Column]) -> Result<Vec<View<'a>>, Error> {
+/// Whether a column `view:name` is asked for as a feature: by its name, that of its view before it or not, or by how the name
+/// begins, with a star after it.
+fn is_feature(view: &str, name: &str, options: &ReadOptions) -> bool {
+    options.features.iter().any(|pattern| matches_feature(pattern, view, name))
+}
+
+fn matches_feature(pattern: &str, view: &str, name: &str) -> bool {
+    let wanted = match pattern.split_once(':') {
+        Some((of, wanted)) if of == view => wanted,
+        Some(_) => return false,
+        None => pattern,
+    };
+    match wanted.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == wanted,
+    }
+}
+
+/// The features of each of some views, in the order of the file.
+fn wanted_features(
+    path: &Path,
+    columns: &[Column],
+    found: &[View<'_>],
+    views: &[View<'_>],
+    options: &ReadOptions,
+) -> Result<Vec<Vec<(String, usize)>>, Error> {
+    let of_view = |view: &str| found.iter().find(|(name, _)| *name == view).map_or(&[][..], |(_, all)| all);
+    let features: Vec<Vec<(String, usize)>> = views
+        .iter()
+        .map(|(view, _)| of_view(view).iter().map(|(name, at)| (name.to_string(), *at)).collect())
+        .collect();
+    let taken = |pattern: &String| {
+        let all = views.iter().zip(&features);
+        all.into_iter().any(|((view, _), features)| {
+            features.iter().any(|(name, _)| matches_feature(pattern, view, name))
+        })
+    };
+    if let Some(pattern) = options.features.iter().find(|pattern| !taken(pattern)) {
+        let of_views = |column: &&Column| {
+            column.name.split_once(':').is_some_and(|(of, _)| views.iter().any(|(view, _)| *view == of))
+        };
+        let offered: Vec<String> =
+            columns.iter().filter(of_views).map(|column| column.name.clone()).collect();
+        let nearest = nearest(pattern, offered.iter().map(String::as_str));
+        let views = views.iter().map(|(view, _)| view.to_string()).collect();
+        return Err(Error::NoFeature { path: path.into(), feature: pattern.clone(), views, nearest });
+    }
+    for (_, at) in features.iter().flatten() {
+        let Column { name, kind } = &columns[*at];
+        let found = match kind {
+            Kind::Number => continue,
+            Kind::List(_) => "lists".into(),
+            Kind::Other(found) => found.clone(),
+        };
+        return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
+    }
+    Ok(features)
+}
+
+/// The views of columns `view:class`, of those that are wanted, in the order of their first columns.
+fn named_views<'a>(
+    path: &Path,
+    columns: &'a [Column],
+    wanted: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<View<'a>>, Error> {
     let mut views: Vec<View<'a>> = Vec::new();
     let mut place = HashMap::new();
     let mut seen = HashMap::new();
     for (at, column) in columns.iter().enumerate() {
         let Some((view, class)) = column.name.split_once(':') else { continue };
-        if view.is_empty() || class.is_empty() {
+        if view.is_empty() || class.is_empty() || !wanted(view, class) {
             continue;
         }
         if seen.insert(column.name.as_str(), at).is_some() {

@@ -100,6 +100,21 @@ impl Rows {
             }
             pending.mark_missing(view, 0);
         }
+        self.fill_features(pending)
+    }
+
+    /// Reads the further features of the views that are there in the present row.
+    fn fill_features(&self, pending: &mut Pending) -> Result<(), Error> {
+        for (view, features) in
+            self.selection.features.iter().enumerate().filter(|(v, _)| self.empty[*v] == 0)
+        {
+            for (at, (_, field)) in features.iter().enumerate() {
+                let field = &self.record[*field];
+                let value = number(field)
+                    .ok_or_else(|| self.refuse(field, self.selection.feature_label(view, at)))?;
+                pending.feature(view, at)[0] = value;
+            }
+        }
         Ok(())
     }
 

@@ -249,6 +249,22 @@ pub enum Error {
         /// The likeliest of them.
         nearest: Option<String>,
     },
+    /// A feature that no view has.
+    #[error(
+        "`{}` has no column that is the feature `{feature}` of one of its views {}; {}features are columns `view:feature`, \
+         named with or without their view, or by how they begin, such as `x*`",
+        path.display(), quoted(views), did_you_mean(nearest)
+    )]
+    NoFeature {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        feature: String,
+        /// The views.
+        views: Vec<String>,
+        /// The likeliest column.
+        nearest: Option<String>,
+    },
     /// The column to cluster or to segment by holds scores, or lists.
     #[error(
         "`{}`: column `{column}` holds scores or lists, rows cannot be {purpose}ed by it; choose another, there are {}",
@@ -278,6 +294,21 @@ pub enum Error {
         column: String,
         /// What stands there (its beginning, if it is long).
         text: String,
+    },
+    /// A further feature of a view that is NaN or infinite.
+    #[error(
+        "`{}`, row {row}, column `{column}`: the feature is {value}; features must be finite: mend the value or remove the row",
+        path.display()
+    )]
+    FeatureNotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The feature.
+        value: f64,
     },
     /// A score that is NaN or infinite.
     #[error(

@@ -25,6 +25,8 @@ pub(crate) struct Pending {
     capacity: usize,
     rows: usize,
     scores: Vec<Vec<f64>>,
+    /// The further features of each view.
+    features: Vec<Vec<f64>>,
     /// For each row one bit a view that is missing, once a reader has marked one.
     missing: Option<Vec<u64>>,
     /// Keys of the rows, once a reader has pushed one.
@@ -35,15 +37,18 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// An empty batch for so many views and `k` classes.
-    pub(crate) fn new(views: usize, k: usize) -> Self {
-        let capacity = (CELLS / (views * k).max(1)).clamp(16, 16_384);
+    /// An empty batch for so many views and `k` classes, with so many further features of each view.
+    pub(crate) fn new(views: usize, k: usize, features: &[usize]) -> Self {
+        let width = views * k + features.iter().sum::<usize>();
+        let capacity = (CELLS / width.max(1)).clamp(16, 16_384);
         let scores = vec![vec![0.0; k * capacity]; views];
+        let features = features.iter().map(|count| vec![0.0; count * capacity]).collect();
         Self {
             k,
             capacity,
             rows: 0,
             scores,
+            features,
             missing: None,
             clusters: None,
             segments: None,
@@ -69,6 +74,11 @@ impl Pending {
     /// The free part of a column.
     pub(crate) fn column(&mut self, view: usize, class: usize) -> &mut [f64] {
         &mut self.scores[view][class * self.capacity + self.rows..(class + 1) * self.capacity]
+    }
+
+    /// The free part of the column of a feature.
+    pub(crate) fn feature(&mut self, view: usize, feature: usize) -> &mut [f64] {
+        &mut self.features[view][feature * self.capacity + self.rows..(feature + 1) * self.capacity]
     }
 
     /// Copies rows that lie one after the other (`order[class]` is a class's place in a row) into a view,
@@ -157,15 +167,16 @@ impl Pending {
     /// The batch.
     ///
     /// # Errors
-    /// [`triview::Error::NotFinite`].
+    /// [`triview::Error::NotFinite`] and [`triview::Error::FeatureNotFinite`].
     pub(crate) fn finish(mut self) -> Result<Batch, triview::Error> {
         if self.rows < self.capacity {
-            for scores in &mut self.scores {
-                for class in 0..self.k {
-                    let from = class * self.capacity;
-                    scores.copy_within(from..from + self.rows, class * self.rows);
+            for columns in self.scores.iter_mut().chain(&mut self.features) {
+                let count = columns.len() / self.capacity;
+                for column in 0..count {
+                    let from = column * self.capacity;
+                    columns.copy_within(from..from + self.rows, column * self.rows);
                 }
-                scores.truncate(self.k * self.rows);
+                columns.truncate(count * self.rows);
             }
         }
         let mut batch = Batch::new(self.rows, self.scores)?;
@@ -173,6 +184,7 @@ impl Pending {
             missing.truncate(self.rows);
             batch = batch.with_missing(missing);
         }
+        batch = batch.with_features(self.features)?;
         let batch = match self.clusters {
             Some(clusters) => batch.with_clusters(clusters),
             None => batch,

@@ -66,7 +66,7 @@ impl Pipeline {
 
     fn fill(&mut self) -> Result<Option<Batch>, Error> {
         let set = self.set.clone();
-        let mut pending = Pending::new(set.views, set.k);
+        let mut pending = Pending::new(set.views, set.k, &set.features);
         let mut runs = Vec::new();
         while pending.room() > 0 {
             let Some(member) = set.members.get(self.at) else { break };
@@ -101,6 +101,12 @@ impl Pipeline {
                 let (member, row) = origin(row);
                 let (path, column) = (member.location.name.clone(), member.selection.label(view, class));
                 Err(Error::NotFinite { path, row, column, value })
+            }
+            Err(triview::Error::FeatureNotFinite { row, view, feature, value }) => {
+                let (member, row) = origin(row);
+                let (path, column) =
+                    (member.location.name.clone(), member.selection.feature_label(view, feature));
+                Err(Error::FeatureNotFinite { path, row, column, value })
             }
             other => Ok(Some(other?)),
         }

@@ -65,7 +65,11 @@ pub fn read(path: &Path) -> Result<Moments, Error> {
     // Before anything of the size that the header implies is laid out: the file must be large enough for it.
     let k = header.schema.k();
     let size = |q: [usize; VIEWS]| q.iter().try_fold(8_usize, |size, q| size.checked_mul(*q));
-    let families = [[header.features.dimension(k); VIEWS], header.bins.each_ref().map(Bins::dimension)];
+    let groups_fit = header.grouping.groups.iter().flatten().all(|view| *view < header.schema.views().len());
+    if !groups_fit {
+        return Err(damaged(&"its groups are not of its views"));
+    }
+    let families = [header.dimensions(), header.bins.each_ref().map(Bins::dimension)];
     let fits = |q: [usize; VIEWS]| size(q).is_some_and(|size| size <= bytes.len());
     if !families.into_iter().all(fits) || k > bytes.len() {
         return Err(damaged(&"it is smaller than its header implies"));

@@ -36,6 +36,9 @@ pub struct ReadOptions {
     pub classes: Option<Vec<String>>,
     /// What the numbers are.
     pub input: Input,
+    /// Columns `view:feature` that are further features of views and no scores: `feature`, `view:feature`, or how either
+    /// begins, with a star after it.
+    pub features: Vec<String>,
     /// A column whose equal values mark rows that depend on each other.
     pub cluster: Option<String>,
     /// A column whose values are the segments that rows are answered by. It may be the one to cluster by.
@@ -61,6 +64,8 @@ pub(crate) struct DataSet {
     pub(crate) options: ReadOptions,
     pub(crate) views: usize,
     pub(crate) k: usize,
+    /// The number of further features of each view.
+    pub(crate) features: Vec<usize>,
     pub(crate) clipped: AtomicU64,
     /// What the keys of segments stand for.
     names: Mutex<BTreeMap<u64, String>>,
@@ -93,6 +98,8 @@ impl Table {
         let named = members.iter().find(|member| !member.selection.classes.is_empty());
         let named = named.ok_or_else(|| Error::NoRows { path: first.clone() })?;
         let schema = Schema::new(named.selection.views.clone(), named.selection.classes.clone())?;
+        let names = |features: &Vec<(String, usize)>| features.iter().map(|(name, _)| name.clone()).collect();
+        let schema = schema.with_features(named.selection.features.iter().map(names).collect())?;
         if members.iter().all(|member| member.empty) {
             return Err(Error::NoRows { path: first });
         }
@@ -111,6 +118,7 @@ impl Table {
             options: options.clone(),
             views: schema.views().len(),
             k: schema.k(),
+            features: (0..schema.views().len()).map(|view| schema.features(view).len()).collect(),
             clipped: AtomicU64::new(0),
             names: Mutex::default(),
             _spooled: spooled,

@@ -8,7 +8,8 @@ use rand_pcg::Pcg64;
 use triview::Result;
 use triview::estimator::Params;
 use triview::learning::mean_loss;
-use triview::loss::{Form, Loss, SharedLoss, named};
+use triview::loss::{Form, Loss, SharedLoss, Whole, named};
+use triview::metrics::labelled;
 use triview::simulate::{Population, Preset, Setting};
 use triview::views::{Batch, InMemory};
 
@@ -94,5 +95,12 @@ fn main() -> Result<()> {
         let params = Params::new().loss(loss.name());
         show(loss, params)?;
     }
-    show(SharedLoss::new(SquaredProduct), Params::new().own_loss(SquaredProduct))
+    show(SharedLoss::new(SquaredProduct), Params::new().own_loss(SquaredProduct))?;
+    // Losses of the whole prediction, which no sum or product over views gives.
+    for (loss, truth) in Whole::ALL.into_iter().zip(labelled(&rows, &labels)) {
+        let estimate = Params::new().loss(loss.name()).check()?.estimate(&source)?;
+        let (risk, error) = (estimate.risk, estimate.standard_error);
+        println!("{:<16} {truth:>9.4} {risk:>11.4} {error:>11.4}", loss.name());
+    }
+    Ok(())
 }

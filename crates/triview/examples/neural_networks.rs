@@ -152,7 +152,7 @@ fn main() -> Result<()> {
         let entropy = predictive_entropy(&scores);
         let source = InMemory::new(schema.clone(), vec![scores]);
         let estimate = Params::new().check()?.estimate(&source)?;
-        let Some(metrics) = &estimate.metrics else { continue };
+        let Ok(metrics) = &estimate.metrics else { continue };
         let rate = &metrics.error_rate;
         println!(
             "{shift:>5}  {:>7.4} {:>7.4} ± {:.4} {:>7.4}  {:>7.4} {:>7.4} ± {:.4} {:>7.4}{}",

@@ -47,7 +47,7 @@ impl Estimator {
     /// [`Estimator::look`] see rows without them where there are such.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for fewer than three groups, more than one for every two blocks that have
+    /// [`Error::InvalidParameter`] for a loss of the whole prediction, for fewer than three groups, more than one for every two blocks that have
     /// rows, or so many that a group has too few rows to be solved. [`Error::NoMajority`] when half of the
     /// groups or more cannot be solved.
     pub fn amplify(&self, moments: &Moments, groups: usize) -> Result<Amplified> {
@@ -55,6 +55,13 @@ impl Estimator {
             |expected| Error::InvalidParameter { name: "groups", value: groups.to_string(), expected };
         if groups < 3 {
             return Err(refuse("at least three are needed for most of them to agree"));
+        }
+        if let Some(loss) = self.whole {
+            return Err(Error::InvalidParameter {
+                name: "loss",
+                value: loss.name().into(),
+                expected: "groups of rows agree on the mean of a loss that is made of terms of one view each, such as log",
+            });
         }
         let filled = moments.filled();
         // A single block has no jackknife, and so no standard error.

@@ -81,7 +81,7 @@ impl Tempered {
 /// A row of the whitening is an eigenvector over the root of its eigenvalue `d`, so `d` is one over its squared length,
 /// and scores are their means and the eigenvectors times `sqrt(d)` times the whitened scores.
 fn own_weights(basis: &Basis, k: usize) -> Vec<f64> {
-    let width = basis.len(k) + 1;
+    let width = basis.len() + 1;
     let mut weights = vec![0.0; k * width];
     if let Basis::Whitened { whitening, .. } = basis {
         for (a, row) in whitening.chunks_exact(k + 1).enumerate() {
@@ -111,7 +111,7 @@ mod tests {
         let basis = Basis::fit(500, rows.view(1), 0)?;
         let (mut functions, mut scores) = (Vec::new(), vec![0.0; 500 * 6]);
         basis.evaluate(500, rows.view(1), &mut functions);
-        vectorised::affine_columns(&functions, 500, basis.len(6), &own_weights(&basis, 6), 6, &mut scores);
+        vectorised::affine_columns(&functions, 500, basis.len(), &own_weights(&basis, 6), 6, &mut scores);
         for (score, own) in scores.iter().zip(rows.view(1)) {
             assert!((score - own).abs() < 1e-9, "{score} {own}");
         }

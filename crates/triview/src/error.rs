@@ -1,5 +1,7 @@
 //! What can keep triview from answering.
 
+use crate::metrics::Unmeasured;
+
 /// The result of anything that can be refused.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
@@ -39,6 +41,14 @@ pub enum Error {
         /// The name.
         view: String,
         /// The views there are.
+        known: Vec<String>,
+    },
+    /// A name in a list of numbers of latent states that is not a class's.
+    #[error("there is no class `{class}` to have latent states; the classes are {}", known.join(", "))]
+    UnknownClass {
+        /// The name.
+        class: String,
+        /// The classes there are.
         known: Vec<String>,
     },
     /// A view that stands twice in a list of groups.
@@ -91,6 +101,32 @@ pub enum Error {
         /// The score.
         value: f64,
     },
+    /// A feature that is NaN or infinite.
+    #[error(
+        "row {row} of the batch, view {view}, feature {feature}: it is {value}; features must be finite numbers"
+    )]
+    FeatureNotFinite {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// Position of the view.
+        view: usize,
+        /// Position of the feature.
+        feature: usize,
+        /// The feature.
+        value: f64,
+    },
+    /// More features than can be used.
+    #[error(
+        "view `{view}` has {features} features: at most {most} are used; give fewer, such as their principal components"
+    )]
+    TooManyFeatures {
+        /// The view, or group of views.
+        view: String,
+        /// Its features.
+        features: usize,
+        /// The most that are used.
+        most: usize,
+    },
     /// More classes than memory can hold.
     #[error("{k} classes: more than {most} are not supported")]
     TooManyClasses {
@@ -102,7 +138,7 @@ pub enum Error {
     /// More classes than a state of moments can be formed for.
     #[error(
         "{k} classes: the moments of more than {most} have no state that could be saved, merged or split; \
-         `triview estimate TABLE` without --by, --amplify, --metrics and --save-posterior answers from the rows"
+         `triview estimate TABLE` without --by, --amplify and --save-posterior answers from the rows"
     )]
     NoState {
         /// Classes given.
@@ -197,7 +233,7 @@ pub enum Error {
     /// More latent states than a view can tell apart.
     #[error(
         "view `{view}` varies in {rank} direction(s) only, and tells at most {} of {states} latent states apart; ask for fewer \
-         states",
+         states, or give it features that tell more apart with `--features`",
         rank + 1
     )]
     TooManyStates {
@@ -265,6 +301,14 @@ pub enum Error {
         name: String,
         /// The names there are.
         known: Vec<&'static str>,
+    },
+    /// A loss of the whole prediction where its mean cannot be estimated.
+    #[error("the mean of the {loss} loss is not known: {reason}")]
+    NoMean {
+        /// The loss.
+        loss: &'static str,
+        /// Why.
+        reason: Unmeasured,
     },
     /// A mistake in triview itself: no input should lead here.
     #[error("internal error: {0}; please report it")]

@@ -5,10 +5,12 @@ use crate::drawn::Drawn;
 use crate::error::Result;
 use crate::grouping::Grouping;
 use crate::interval::{Interval, reach};
+use crate::loss::Whole;
 use crate::mediator::States;
-use crate::metrics::Metrics;
-use crate::moments::Moments;
+use crate::metrics::{Metrics, Unmeasured};
+use crate::moments::{Moments, others};
 use crate::solution::{Quantities, Solution};
+use crate::views::VIEWS;
 use serde::Serialize;
 
 /// How a fit ended.
@@ -72,6 +74,8 @@ pub struct Estimate {
     pub grouping: Grouping,
     /// Names of the three groups.
     pub groups: Vec<String>,
+    /// The further features of the views that were given, `view:feature`.
+    pub features: Vec<String>,
     /// Names of the classes.
     pub classes: Vec<String>,
     /// Probability of each class.
@@ -99,8 +103,8 @@ pub struct Estimate {
     pub conditioning: Conditioning,
     /// Whether the views are independent given the class.
     pub independence: Independence,
-    /// The metrics of the whole prediction, where a sample of the rows was at hand.
-    pub metrics: Option<Metrics>,
+    /// The metrics of the whole prediction, or why there are none.
+    pub metrics: Result<Metrics, Unmeasured>,
     /// What is wrong with it; empty when nothing is.
     pub alarms: Vec<Alarm>,
 }
@@ -109,6 +113,18 @@ impl Estimate {
     /// Whether no diagnostic speaks against it.
     pub fn trusted(&self) -> bool {
         self.alarms.is_empty()
+    }
+
+    /// The same answer with the mean of a loss of the whole prediction for its risk, from so many parts of the rows.
+    pub(crate) fn of_whole(mut self, loss: Whole, metrics: &Metrics, parts: usize) -> Self {
+        let measured = metrics.of(loss).estimate;
+        self.risk = measured.value;
+        self.standard_error = measured.standard_error;
+        self.interval = measured.interval;
+        self.tail = 0.0;
+        self.blocks = parts;
+        self.loss = loss.name().to_owned();
+        self
     }
 
     pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Result<Self> {
@@ -147,6 +163,7 @@ impl Estimate {
             views: header.schema.views().to_vec(),
             grouping: header.grouping.clone(),
             groups: header.group_names().to_vec(),
+            features: header.schema.all_features(),
             classes: header.schema.classes().to_vec(),
             class_prior: prior.clone(),
             class_prior_interval: (0..k)
@@ -155,6 +172,12 @@ impl Estimate {
             latent: header.latent.as_ref().map(|latent| States {
                 map: solution.main.matching.names.clone(),
                 prior: solution.state_prior(),
+                given: latent.counts.is_some(),
+                overruled: solution.main.matching.overruled,
+                // A view tells as many apart as it agrees on with either of the others.
+                rank: (0..VIEWS)
+                    .map(|v| others(v).into_iter().map(|a| solution.agreement[a].rank).fold(0, usize::max))
+                    .collect(),
                 tried: latent.tried.clone(),
             }),
             holders: header.holder_names(),
@@ -175,7 +198,7 @@ impl Estimate {
             },
             conditioning,
             independence: tested.independence,
-            metrics: None,
+            metrics: Err(Unmeasured::NoRows),
             alarms,
         })
     }

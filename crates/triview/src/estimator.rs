@@ -6,9 +6,9 @@ pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::FeatureMap;
 use crate::fitting::{self, Look};
 use crate::interval::reach;
-use crate::loss::{self, LogLoss, Loss, SharedLoss};
+use crate::loss::{self, LogLoss, Loss, SharedLoss, Whole};
 use crate::mediator::Latent;
-use crate::metrics::{self, Metric, Metrics, Triples};
+use crate::metrics::{self, Metric, Metrics, Triples, Unmeasured};
 use crate::moments::{Accumulator, Header, MOST_CLASSES, Moments, SegmentedAccumulator, Segments};
 use crate::sample::Sample;
 use crate::solution::{Answer, Solution, solve, tensor_risk};
@@ -73,6 +73,7 @@ impl FromStr for Features {
 #[derive(Debug, Clone)]
 pub struct Params {
     loss: Result<SharedLoss>,
+    whole: Option<Whole>,
     features: Features,
     level: f64,
     seed: u64,
@@ -90,13 +91,19 @@ impl Params {
     /// The log loss, the best feature map, intervals at 0.95, a fixed seed.
     pub fn new() -> Self {
         let loss = Ok(SharedLoss::new(LogLoss));
-        Self { loss, features: Features::Auto, level: 0.95, seed: 0, group: None, latent: Latent::Classes }
+        let (features, latent) = (Features::Auto, Latent::Classes);
+        Self { loss, whole: None, features, level: 0.95, seed: 0, group: None, latent }
     }
 
-    /// The loss, by its name.
+    /// The loss, by its name: one of [`loss::names`].
     #[must_use]
     pub fn loss(mut self, name: &str) -> Self {
-        self.loss = loss::by_name(name);
+        self.whole = Whole::named(name);
+        self.loss = match self.whole {
+            Some(_) => Ok(SharedLoss::new(LogLoss)),
+            None => loss::by_name(name)
+                .map_err(|_| Error::UnknownLoss { name: name.into(), known: loss::names() }),
+        };
         self
     }
 
@@ -104,6 +111,7 @@ impl Params {
     #[must_use]
     pub fn own_loss(mut self, loss: impl Loss + 'static) -> Self {
         self.loss = Ok(SharedLoss::new(loss));
+        self.whole = None;
         self
     }
 
@@ -156,8 +164,8 @@ impl Params {
                 expected: "a number between 0 and 1, such as 0.95, is needed",
             });
         }
-        let Self { loss, features, level, seed, group, latent } = self;
-        Ok(Estimator { loss: loss?, features, level, seed, group, latent })
+        let Self { loss, whole, features, level, seed, group, latent } = self;
+        Ok(Estimator { loss: loss?, whole, features, level, seed, group, latent })
     }
 }
 
@@ -165,6 +173,7 @@ impl Params {
 #[derive(Debug, Clone)]
 pub struct Estimator {
     pub(crate) loss: SharedLoss,
+    pub(crate) whole: Option<Whole>,
     pub(crate) features: Features,
     pub(crate) level: f64,
     pub(crate) seed: u64,
@@ -193,7 +202,7 @@ impl Estimator {
         fits(&schema)?;
         enough_rows(sample.seen(), schema.k())?;
         let look = Look::new(schema, &self.loss, sample.rows(), self.group.as_deref(), self.seed)?;
-        look.header(self.features, self.latent)
+        look.header(self.features, &self.latent)
     }
 
     /// Sums the moments of all rows.
@@ -227,25 +236,60 @@ impl Estimator {
         Ok(sums.finish()?)
     }
 
+    /// The loss of the whole prediction that is asked for, if one is.
+    pub fn whole(&self) -> Option<Whole> {
+        self.whole
+    }
+
     /// The risk from a state.
     ///
     /// # Errors
-    /// Whatever keeps these moments from being answered, see [`Estimator::look`].
+    /// Whatever keeps these moments from being answered, see [`Estimator::look`]; [`Error::NoMean`] for a loss of the
+    /// whole prediction, which takes rows.
     pub fn solve(&self, moments: &Moments) -> Result<Estimate> {
+        if let Some(loss) = self.whole {
+            return Err(Error::NoMean { loss: loss.name(), reason: Unmeasured::NoRows });
+        }
         Ok(self.solved(moments)?.0)
     }
 
     /// The risk from a state, and from a sample of its rows the metrics of the whole prediction.
     ///
     /// # Errors
-    /// See [`Estimator::solve`].
+    /// See [`Estimator::solve`]; [`Error::NoMean`] for a loss of the whole prediction where the sample has too few rows,
+    /// or all rows are in one block.
     pub fn solve_with(&self, moments: &Moments, sample: &Sample) -> Result<Estimate> {
-        let (mut estimate, solution) = self.solved(moments)?;
-        // Without two blocks to compare nothing is known of any error.
-        if solution.deviations.count() > 1 {
-            let (triples, reach) = self.triples(moments, &solution, sample);
-            estimate.metrics = Some(Metrics::new(&triples, reach));
+        let (estimate, solution) = self.solved(moments)?;
+        self.measure(estimate, moments, &solution, sample)
+    }
+
+    /// Adds the metrics of the whole prediction, and takes one of them for the risk where that is asked.
+    pub(crate) fn measure(
+        &self,
+        mut estimate: Estimate,
+        moments: &Moments,
+        solution: &Solution,
+        sample: &Sample,
+    ) -> Result<Estimate> {
+        let (rows, needed) = (sample.rows().rows(), rows_needed(moments.header().states()));
+        let unmeasured = match solution.deviations.count() {
+            _ if (rows as u64) < needed => Some(Unmeasured::FewRows { rows, needed }),
+            0 | 1 => Some(Unmeasured::OneBlock),
+            _ => None,
+        };
+        if let Some(reason) = unmeasured {
+            estimate.metrics = Err(reason);
+            return match self.whole {
+                Some(loss) => Err(Error::NoMean { loss: loss.name(), reason }),
+                None => Ok(estimate),
+            };
         }
+        let (triples, reach) = self.triples(moments, solution, sample);
+        let metrics = Metrics::new(&triples, reach);
+        if let Some(loss) = self.whole {
+            estimate = estimate.of_whole(loss, &metrics, triples.parts());
+        }
+        estimate.metrics = Ok(metrics);
         Ok(estimate)
     }
 
@@ -335,6 +379,11 @@ fn fits(schema: &Schema) -> Result<()> {
 
 /// Refuses fewer rows than can be answered: the fit has some `3 k^2` unknowns and blocks must not be empty.
 pub(crate) fn enough_rows(rows: u64, k: usize) -> Result<()> {
-    let needed = (30 * k as u64).max(200);
+    let needed = rows_needed(k);
     if rows < needed { Err(Error::TooFewRows { rows, needed, k }) } else { Ok(()) }
+}
+
+/// The fewest rows that are answered for so many classes, or states.
+fn rows_needed(k: usize) -> u64 {
+    (30 * k as u64).max(200)
 }

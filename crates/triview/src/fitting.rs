@@ -36,6 +36,9 @@ const SIEVE_ITERATIONS: usize = 30;
 /// Rows that a latent state must have on average.
 const ROWS_A_STATE: usize = 30;
 
+/// The most further features of a group of views: third moments of them and the scores are formed on a first look.
+const MOST_FEATURES: usize = 32;
+
 /// What the looked-at rows say under a feature map.
 struct Candidate {
     moments: Moments,
@@ -89,26 +92,38 @@ impl<'a> Look<'a> {
             }
             None => Proposal::new(rows, seed)?,
         };
-        let grouped = rows.grouped(&proposal.grouping.groups);
+        let groups = &proposal.grouping.groups;
+        for (name, views) in groups.names(schema.views()).iter().zip(groups.iter()) {
+            let features = schema.features_of(views);
+            if features > MOST_FEATURES {
+                return Err(Error::TooManyFeatures { view: name.clone(), features, most: MOST_FEATURES });
+            }
+        }
+        let grouped = rows.grouped(groups);
         Ok(Self { schema, loss, proposal, rows, grouped, keys: keys(rows), seed })
     }
 
     /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
     /// [`Features::Auto`], the one with the smallest standard error; more latent states than classes need posteriors.
-    pub(crate) fn header(&self, features: Features, latent: Latent) -> Result<Header> {
+    pub(crate) fn header(&self, features: Features, latent: &Latent) -> Result<Header> {
         let k = self.schema.k();
+        let counts = latent.counts(self.schema.classes())?;
+        let states = match (latent, &counts) {
+            (Latent::States(states), _) => Some(*states),
+            (_, counts) => counts.as_ref().map(|counts| counts.iter().sum()),
+        };
         let grouping = Grouping { others: self.compare(), ..self.proposal.grouping.clone() };
-        match latent {
-            Latent::Classes => Ok(self.with_bins(&grouping, self.choose(features)?, None)),
-            Latent::States(states) if states == k => {
+        match states {
+            None if *latent == Latent::Auto => self.fewest_states(&grouping, features),
+            None => Ok(self.with_bins(&grouping, self.choose(features)?, None)),
+            Some(states) if states == k => {
                 Ok(self.with_bins(&grouping, self.choose(features)?, Some(Mediator::classes(k))))
             }
-            Latent::States(states) => {
+            Some(states) => {
                 self.check_states(states)?;
-                let (map, mediator) = self.choose_states(features, states)?;
+                let (map, mediator) = self.choose_states(features, states, counts.as_deref())?;
                 Ok(self.with_bins(&grouping, map, Some(mediator)))
             }
-            Latent::Auto => self.fewest_states(&grouping, features),
         }
     }
 
@@ -142,7 +157,7 @@ impl<'a> Look<'a> {
         for states in k..=self.most_states() {
             let chosen = match states == k {
                 true => self.choose(features).map(|map| (map, Mediator::classes(k))),
-                false => self.choose_states(features, states),
+                false => self.choose_states(features, states, None),
             };
             let header = chosen.map(|(map, mediator)| self.with_bins(grouping, map, Some(mediator)));
             let tested = header.and_then(|header| Ok((self.p_value(&header)?, header)));
@@ -198,7 +213,12 @@ impl<'a> Look<'a> {
     }
 
     /// Posteriors of more latent states than classes, with how much each way of solving their moments counts.
-    fn choose_states(&self, features: Features, states: usize) -> Result<(FeatureMap, Mediator)> {
+    fn choose_states(
+        &self,
+        features: Features,
+        states: usize,
+        counts: Option<&[usize]>,
+    ) -> Result<(FeatureMap, Mediator)> {
         if !matches!(features, Features::Auto | Features::Posterior) {
             return Err(Error::InvalidParameter {
                 name: "features",
@@ -207,7 +227,7 @@ impl<'a> Look<'a> {
             });
         }
         let groups = &self.proposal.grouping.groups;
-        let (map, mediator) = states::sieve(&self.grouped, &self.first()?, states, self.seed)?;
+        let (map, mediator) = states::sieve(&self.grouped, &self.first()?, states, counts, self.seed)?;
         let candidate = self.solved(groups, map, Some(mediator.clone()))?;
         Ok((candidate.settled()?, mediator))
     }
@@ -217,8 +237,8 @@ impl<'a> Look<'a> {
         let grouped = &self.grouped;
         let states = latent.as_ref().map_or(self.schema.k(), Mediator::states);
         let bins = std::array::from_fn(|v| {
-            let (present, scores) = grouped.present_scores(&[v]);
-            Bins::fit(present, &scores, states, present < grouped.rows())
+            let (present, inputs) = grouped.present_inputs(v);
+            Bins::fit((present, grouped.k()), &inputs, states, present < grouped.rows())
         });
         self.header_with(grouping.clone(), features, bins, latent)
     }
@@ -231,7 +251,7 @@ impl<'a> Look<'a> {
         latent: Option<Mediator>,
     ) -> Header {
         let means: Vec<Vec<f64>> =
-            grouping.groups.iter().map(|views| mean_scores(self.rows, views)).collect();
+            grouping.groups.iter().map(|views| mean_inputs(self.rows, views)).collect();
         let absent = std::array::from_fn(|v| means[v].clone());
         let (schema, loss) = (self.schema.clone(), self.loss.clone());
         let header = Header { schema, grouping, loss, features, ceilings: None, absent, bins, latent };
@@ -289,7 +309,9 @@ impl<'a> Look<'a> {
 
     /// What these rows say in these groups under a feature map.
     fn solved(&self, groups: &Groups, map: FeatureMap, latent: Option<Mediator>) -> Result<Candidate> {
-        let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
+        let widths: Vec<usize> =
+            groups.iter().map(|views| self.schema.k() + self.schema.features_of(views)).collect();
+        let bins = std::array::from_fn(|v| Bins::none(widths[v]));
         let moments = self.moments(self.header_with(Grouping::by_hand(groups.clone()), map, bins, latent))?;
         Ok(Candidate { solution: solve(&moments, self.seed)?, moments })
     }
@@ -338,10 +360,11 @@ fn softmax(rows: &Batch) -> FeatureMap {
     FeatureMap::Softmax { views: std::array::from_fn(of_group) }
 }
 
-/// The means of the summed scores of some views over the rows in which any of them is there.
-fn mean_scores(rows: &Batch, views: &[usize]) -> Vec<f64> {
+/// The means of the summed scores of some views over the rows in which any of them is there, and those of their features.
+fn mean_inputs(rows: &Batch, views: &[usize]) -> Vec<f64> {
     let (present, scores) = rows.present_scores(views);
-    scores.chunks_exact(present).map(|column| column.iter().sum::<f64>() / present as f64).collect()
+    let scores = scores.chunks_exact(present).map(|column| column.iter().sum::<f64>() / present as f64);
+    scores.chain(views.iter().flat_map(|&view| rows.feature_means(view))).collect()
 }
 
 /// The candidate with the smaller standard error, or the one that there is.
@@ -386,7 +409,7 @@ fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
 
 /// The basis of each view's posterior.
 fn bases(views: &[Present; VIEWS], ridges: usize) -> Result<[Basis; VIEWS]> {
-    try_views(|v| Basis::fit(views[v].rows.len(), &views[v].scores, ridges))
+    try_views(|v| Basis::fit(views[v].rows.len(), &views[v].inputs, ridges))
 }
 
 /// The weights of posteriors that are linear discriminants of the scores by some labels for each view, and the mean label.
@@ -405,7 +428,7 @@ fn start(
         prior.iter_mut().zip(&of_view).for_each(|(sum, p)| *sum += p / VIEWS as f64);
         let weights = discriminant(&of_view, &second_moment(n, linear), &means)?;
         // The ridge functions start without weight.
-        let rest = vec![0.0; basis.len(rows.k()) - basis.linear()];
+        let rest = vec![0.0; basis.len() - basis.linear()];
         Ok(weights.chunks_exact(basis.linear() + 1).flat_map(|row| [row, &rest].concat()).collect())
     })?;
     Ok((weights, prior))
@@ -418,7 +441,7 @@ fn regression(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
     let mut fitted = Vec::with_capacity(VIEWS);
     for (view, labels) in Present::all(rows).into_iter().zip(labels) {
         let n = view.rows.len();
-        let basis = Basis::fit(n, &view.scores, 0)?;
+        let basis = Basis::fit(n, &view.inputs, 0)?;
         let (functions, labels) = (view.evaluate(&basis), take_rows(rows.rows(), &labels, &view.rows));
         let (prior, means) = class_means(n, &functions, &labels);
         let start = discriminant(&prior, &second_moment(n, &functions), &means)?;
@@ -479,22 +502,22 @@ pub(crate) fn discriminant_map(map: &FeatureMap, solution: &Solution) -> Result<
     Ok(FeatureMap::Posterior { way: Way::Discriminant, prior, views, settled: None })
 }
 
-/// The rows in which a view is there, and its scores in them.
+/// The rows in which a view is there, and its scores and further features in them.
 struct Present {
     rows: Vec<usize>,
-    scores: Vec<f64>,
+    inputs: Vec<f64>,
 }
 
 impl Present {
     /// Of each of three views.
     fn all(rows: &Batch) -> [Self; VIEWS] {
-        std::array::from_fn(|v| Self { rows: rows.with(&[v]), scores: rows.present_scores(&[v]).1 })
+        std::array::from_fn(|v| Self { rows: rows.with(&[v]), inputs: rows.present_inputs(v).1 })
     }
 
     /// The basis functions of these rows.
     fn evaluate(&self, basis: &Basis) -> Vec<f64> {
         let mut out = Vec::new();
-        basis.evaluate(self.rows.len(), &self.scores, &mut out);
+        basis.evaluate(self.rows.len(), &self.inputs, &mut out);
         out
     }
 }

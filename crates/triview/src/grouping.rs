@@ -176,12 +176,12 @@ fn binned_blocks(rows: &Batch) -> Result<Vec<BinnedBlock>> {
         dealt.iter().map(|block| BinnedBlock { rows: block.rows(), views: Vec::new() }).collect();
     for view in 0..rows.views() {
         let (present, scores) = rows.present_scores(&[view]);
-        let bins = Bins::fit(present, &scores, rows.k(), present < rows.rows());
+        let bins = Bins::fit((present, rows.k()), &scores, rows.k(), present < rows.rows());
         let q = bins.dimension();
         let mut gram = vec![0.0; q * q];
         for (part, block) in dealt.iter().zip(&mut blocks) {
             let mut indicators = Vec::new();
-            bins.evaluate(part.rows(), part.view(view), &part.without(&[view]), &mut indicators);
+            bins.evaluate((part.rows(), part.k()), part.view(view), &part.without(&[view]), &mut indicators);
             kernel::gram(&indicators, part.rows(), q, &mut gram);
             block.views.push(indicators);
         }

@@ -36,14 +36,21 @@ impl Estimator {
             return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
         }
         self.latent.refuse_for_many(k)?;
+        if let [feature, ..] = schema.all_features().as_slice() {
+            return Err(Error::InvalidParameter {
+                name: "features",
+                value: feature.clone(),
+                expected: "for more than 64 classes views are identified by their scores alone; leave it out",
+            }
+            .into());
+        }
         let sample = Sample::of(source)?;
         let seen = sample.seen();
         enough_rows(seen, k)?;
         let look = Look::new(schema, &self.loss, sample.rows(), self.group.as_deref(), self.seed)?;
         let header = look.header_of_many(self.features)?;
         drop(look);
-        drop(sample);
-        let most = MOST_BYTES / (4 * VIEWS * header.features.dimension(k)) as u64;
+        let most = MOST_BYTES / (4 * VIEWS * header.features.dimension(k, k)) as u64;
         if seen > most {
             return Err(Error::TooManyRows { rows: seen, most, k }.into());
         }
@@ -55,7 +62,8 @@ impl Estimator {
         let kept = kept.ok_or(Error::Internal("the features of all rows were kept"))?;
         let solution = solve_kept(&moments, &kept)?;
         let tested = diagnostics::test(&moments, &solution, self.seed)?;
-        Ok(Estimate::new(&moments, &solution, tested, self.level)?)
+        let estimate = Estimate::new(&moments, &solution, tested, self.level)?;
+        Ok(self.measure(estimate, &moments, &solution, &sample)?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Who is who: the order of the latent classes (appendix A of the paper).
 
+use crate::loss::best;
 use faer::Mat;
 use pathfinding::matrix::Matrix;
 use pathfinding::prelude::kuhn_munkres;
@@ -13,6 +14,8 @@ pub(crate) struct Matching {
     pub(crate) names: Vec<usize>,
     /// Classes that no latent one would be called by if it were free.
     pub(crate) nameless: Vec<usize>,
+    /// How many latent ones would be called by another class if the number of each class's were not given.
+    pub(crate) overruled: usize,
     /// The best assignment, where the second-best may differ from it: pairs of a class and the place in `order` of a latent
     /// one.
     pub(crate) best: Vec<[usize; 2]>,
@@ -28,10 +31,10 @@ pub(crate) struct Matching {
 pub(crate) fn assign(weights: &Mat<f64>) -> Matching {
     let k = weights.nrows();
     let ranks = Ranks::new(weights);
-    let order = ranks.best(None);
+    let order = ranks.best(&[]);
     let total = |order: &[usize]| order.iter().enumerate().map(|(j, &i)| weights[(i, j)]).sum::<f64>();
     let second = (0..k)
-        .map(|name| ranks.best(Some((name, order[name]))))
+        .map(|name| ranks.best(&[(name, order[name])]))
         .max_by(|a, b| total(a).total_cmp(&total(b)))
         .unwrap_or_else(|| order.clone());
     let place = |latent: usize| order.iter().position(|&own| own == latent).unwrap_or(latent);
@@ -39,6 +42,7 @@ pub(crate) fn assign(weights: &Mat<f64>) -> Matching {
         gap: total(&order) - total(&second),
         names: (0..k).collect(),
         nameless: Vec::new(),
+        overruled: 0,
         best: (0..k).map(|j| [j, j]).collect(),
         second: second.into_iter().enumerate().map(|(j, latent)| [j, place(latent)]).collect(),
         order,
@@ -60,7 +64,7 @@ pub(crate) fn call_states(weights: &Mat<f64>, prior: &[f64]) -> Matching {
         weights[(state, if place < k { place } else { free[state] })]
     });
     let mut class_of = free.clone();
-    for (class, state) in Ranks::new(&places).best(None).into_iter().take(k).enumerate() {
+    for (class, state) in Ranks::new(&places).best(&[]).into_iter().take(k).enumerate() {
         class_of[state] = class;
     }
     let mut order: Vec<usize> = (0..states).collect();
@@ -74,7 +78,44 @@ pub(crate) fn call_states(weights: &Mat<f64>, prior: &[f64]) -> Matching {
         best: vec![[names[closest], closest]],
         second: vec![[rival(closest), closest]],
         nameless: (0..k).filter(|class| !free.contains(class)).collect(),
+        overruled: 0,
         names,
+        order,
+    }
+}
+
+/// The same where each class has a given number of states: the assignment of states to so many places of each class. The
+/// second-best lacks at least one pair of a state and its class.
+pub(crate) fn call_counted(weights: &Mat<f64>, prior: &[f64], counts: &[usize]) -> Matching {
+    let (states, k) = (weights.nrows(), weights.ncols());
+    let class_at: Vec<usize> =
+        counts.iter().enumerate().flat_map(|(class, &count)| std::iter::repeat_n(class, count)).collect();
+    let ranks = Ranks::new(&Mat::from_fn(states, states, |state, place| weights[(state, class_at[place])]));
+    let classes_of = |order: Vec<usize>| {
+        let mut class_of = vec![0; states];
+        order.into_iter().enumerate().for_each(|(place, state)| class_of[state] = class_at[place]);
+        class_of
+    };
+    let total = |class_of: &[usize]| (0..states).map(|state| weights[(state, class_of[state])]).sum::<f64>();
+    let class_of = classes_of(ranks.best(&[]));
+    let without = |state: usize| {
+        let own = (0..states).filter(|&place| class_at[place] == class_of[state]);
+        classes_of(ranks.best(&own.map(|place| (place, state)).collect::<Vec<_>>()))
+    };
+    let second = (0..states).map(without).max_by(|a, b| total(a).total_cmp(&total(b))).unwrap_or_default();
+    let mut order: Vec<usize> = (0..states).collect();
+    order.sort_by(|&a, &b| class_of[a].cmp(&class_of[b]).then(prior[b].total_cmp(&prior[a])));
+    let best_class = |state: usize| best((0..k).map(|class| weights[(state, class)]));
+    let free: Vec<usize> = (0..states).map(best_class).collect();
+    let pairs =
+        |class_of: &[usize]| order.iter().enumerate().map(|(z, &state)| [class_of[state], z]).collect();
+    Matching {
+        gap: total(&class_of) - total(&second),
+        names: order.iter().map(|&state| class_of[state]).collect(),
+        nameless: (0..k).filter(|class| !free.contains(class)).collect(),
+        overruled: class_of.iter().zip(&free).filter(|(given, free)| given != free).count(),
+        best: pairs(&class_of),
+        second: pairs(&second),
         order,
     }
 }
@@ -101,10 +142,10 @@ impl Ranks {
         Self { cells: Matrix::from_fn(k, k, |(name, latent)| rank(weights[(latent, name)])) }
     }
 
-    /// For each name its latent class in the best assignment, or in the best without this pair.
-    fn best(&self, without: Option<(usize, usize)>) -> Vec<usize> {
+    /// For each name its latent class in the best assignment without these pairs.
+    fn best(&self, without: &[(usize, usize)]) -> Vec<usize> {
         let mut cells = self.cells.clone();
-        if let Some(pair) = without {
+        for &pair in without {
             cells[pair] = -(SPREAD as i64) * cells.rows as i64;
         }
         kuhn_munkres(&cells).1
@@ -143,6 +184,22 @@ mod tests {
         assert_eq!(matching.names, [0, 0, 1, 2]);
         assert_eq!(matching.order, [0, 2, 1, 3]);
         assert_eq!(matching.nameless, [1, 2]);
+    }
+
+    #[test]
+    fn classes_have_as_many_states_as_are_given() {
+        let cells = [[0.9, 0.1], [0.8, 0.3], [0.6, 0.5], [0.1, 0.4]];
+        let weights = Mat::from_fn(4, 2, |i, j| cells[i][j]);
+        let free = call_states(&weights, &[0.25; 4]);
+        assert_eq!(free.names, [0, 0, 0, 1]);
+        let counted = call_counted(&weights, &[0.25; 4], &[2, 2]);
+        assert_eq!((counted.order, counted.names), (vec![0, 1, 2, 3], vec![0, 0, 1, 1]));
+        // The second-best swaps the middle two: 0.9 + 0.3 + 0.6 + 0.4 after 0.9 + 0.8 + 0.5 + 0.4.
+        assert!((counted.gap - 0.4).abs() < 1e-12, "{}", counted.gap);
+        assert_eq!(counted.best, [[0, 0], [0, 1], [1, 2], [1, 3]]);
+        assert_eq!(counted.second, [[0, 0], [1, 1], [0, 2], [1, 3]]);
+        assert!(counted.nameless.is_empty());
+        assert_eq!((counted.overruled, free.overruled), (1, 0));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::decomposition::{Mixture, Whitening};
 use crate::error::Result;
 use crate::loss::Loss;
-use crate::matching::{Matching, assign, call_states};
+use crate::matching::{Matching, assign, call_counted, call_states};
 use crate::moments::{Family, Layout, Part};
 use crate::surrogate::{Kind, Surrogates};
 use faer::Mat;
@@ -138,6 +138,10 @@ pub(crate) fn identify(
     let latent = class_means(family, &surrogates, &mixture.prior, layout, sums);
     let (states, k) = (mixture.prior.len(), latent[0].nrows() / loss.form().terms());
     let weights = Mat::from_fn(states, k, |i, j| mixture.prior[i] * loss.gain(&latent, j, i));
-    let matching = if states > k { call_states(&weights, &mixture.prior) } else { assign(&weights) };
+    let matching = match &layout.counts {
+        Some(counts) if states > k => call_counted(&weights, &mixture.prior, counts),
+        _ if states > k => call_states(&weights, &mixture.prior),
+        _ => assign(&weights),
+    };
     Ok((mixture.reorder(&matching.order), matching))
 }

@@ -15,6 +15,8 @@ const MOST_SCORES: usize = 1 << 24;
 struct Sampler {
     views: usize,
     k: usize,
+    /// The number of further features of each view.
+    features: Vec<usize>,
     /// The most rows to keep.
     most: usize,
     /// A row is kept when the lowest `level` bits of its hash are zero.
@@ -28,10 +30,12 @@ struct Sampler {
 struct Kept {
     hash: u64,
     cluster: Option<u64>,
+    segment: Option<u64>,
     /// One bit a view that is missing.
     missing: u64,
-    /// The scores of all views, view by view.
+    /// The scores of all views, view by view, and their further features.
     scores: Vec<f64>,
+    features: Vec<f64>,
 }
 
 impl Sampler {
@@ -51,8 +55,12 @@ impl Sampler {
             self.kept.push(Kept {
                 hash,
                 cluster: batch.clusters().map(|clusters| clusters[row]),
+                segment: batch.segments().map(|segments| segments[row]),
                 missing: batch.missing().map_or(0, |missing| missing[row]),
                 scores,
+                features: (0..self.views)
+                    .flat_map(|v| batch.features(v).iter().skip(row).step_by(batch.rows()).copied())
+                    .collect(),
             });
             while self.kept.len() > self.most {
                 self.level += 1;
@@ -62,20 +70,30 @@ impl Sampler {
         }
     }
 
-    fn finish(self) -> Batch {
+    fn finish(self) -> Result<Batch> {
         let rows = self.kept.len();
         let of_view = |v: usize| {
             let cells = |class| self.kept.iter().map(move |kept| kept.scores[v * self.k + class]);
             (0..self.k).flat_map(cells).collect()
         };
         let scores = (0..self.views).map(of_view).collect();
+        let mut from = 0;
+        let features = self.features.iter().map(|count| {
+            from += count;
+            (from - count..from).flat_map(|at| self.kept.iter().map(move |kept| kept.features[at])).collect()
+        });
+        let features = features.collect();
         let clusters: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.cluster).collect();
         let missing = self.kept.iter().map(|kept| kept.missing).collect();
-        let batch = Batch::from_finite(rows, scores).with_missing(missing);
-        match clusters {
-            Some(clusters) if rows > 0 => batch.with_clusters(clusters),
-            _ => batch,
+        let segments: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.segment).collect();
+        let mut batch = Batch::from_finite(rows, scores).with_missing(missing).with_features(features)?;
+        if let Some(clusters) = clusters.filter(|_| rows > 0) {
+            batch = batch.with_clusters(clusters);
         }
+        Ok(match segments {
+            Some(segments) if rows > 0 => batch.with_segments(segments),
+            _ => batch,
+        })
     }
 }
 
@@ -133,6 +151,14 @@ impl Sample {
         &self.schema
     }
 
+    /// The sampled rows of one segment, of which there were so many. Rows without segments are of none.
+    #[must_use]
+    pub fn of_segment(&self, key: u64, seen: u64) -> Self {
+        let segments = self.rows.segments().unwrap_or_default().iter().enumerate();
+        let rows: Vec<usize> = segments.filter(|(_, of)| **of == key).map(|(row, _)| row).collect();
+        Self { schema: self.schema.clone(), rows: self.rows.select(&rows), seen }
+    }
+
     /// Reads a source once.
     ///
     /// # Errors
@@ -147,11 +173,12 @@ impl Sample {
 fn sample<S: Source>(source: &S) -> Result<(Batch, u64), S::Error> {
     let schema = source.schema();
     let (views, k) = (schema.views().len(), schema.k());
-    let most = MOST_ROWS.min(MOST_SCORES / (views * k));
-    let mut sampler = Sampler { views, k, most, level: 0, position: 0, kept: Vec::new() };
+    let features: Vec<usize> = (0..views).map(|view| schema.features(view).len()).collect();
+    let most = MOST_ROWS.min(MOST_SCORES / (views * k + features.iter().sum::<usize>()));
+    let mut sampler = Sampler { views, k, features, most, level: 0, position: 0, kept: Vec::new() };
     for batch in source.batches()? {
         sampler.update(&batch?);
     }
     let rows = sampler.position;
-    Ok((sampler.finish(), rows))
+    Ok((sampler.finish()?, rows))
 }

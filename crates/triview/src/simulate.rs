@@ -27,12 +27,21 @@ pub enum Preset {
     Ten,
     /// Two hundred classes; the model errs on 15%.
     TwoHundred,
+    /// Three classes of two subclasses each that the model does not know of; it errs on 5%.
+    Subclasses,
 }
 
 impl Preset {
     /// Every preset.
-    pub const ALL: [Preset; 6] =
-        [Preset::Two, Preset::ThreeHarder, Preset::Three, Preset::Six, Preset::Ten, Preset::TwoHundred];
+    pub const ALL: [Preset; 7] = [
+        Preset::Two,
+        Preset::ThreeHarder,
+        Preset::Three,
+        Preset::Six,
+        Preset::Ten,
+        Preset::TwoHundred,
+        Preset::Subclasses,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -43,6 +52,7 @@ impl Preset {
             Preset::Six => "six",
             Preset::Ten => "ten",
             Preset::TwoHundred => "two-hundred",
+            Preset::Subclasses => "subclasses",
         }
     }
 
@@ -55,17 +65,19 @@ impl Preset {
             Preset::Six => (6, 1.2),
             Preset::Ten => (10, 1.8),
             Preset::TwoHundred => (200, 0.25),
+            Preset::Subclasses => (3, 2.2),
         };
+        let (model_noise, subclasses) = if self == Preset::Subclasses { (0.25, 2) } else { (0.5, 1) };
         Setting {
             views: VIEWS,
             classes,
             separation,
-            model_noise: 0.5,
+            model_noise,
             prior: None,
             shared: 0.0,
             copied: None,
             missing: 0.0,
-            subclasses: 1,
+            subclasses,
             subclass_separation: 1.8,
         }
     }
@@ -84,7 +96,7 @@ impl FromStr for Preset {
         Preset::ALL.into_iter().find(|preset| preset.name() == name).ok_or_else(|| Error::InvalidParameter {
             name: "preset",
             value: name.into(),
-            expected: "one of two, three-harder, three, six, ten, two-hundred",
+            expected: "one of two, three-harder, three, six, ten, two-hundred, subclasses",
         })
     }
 }

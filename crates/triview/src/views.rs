@@ -3,6 +3,7 @@
 use crate::error::{Error, Result};
 use crate::groups::Groups;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 /// The method rests on three views that are independent given the class; where a table has more, they are grouped
 /// into three (see [`Groups`]).
@@ -17,6 +18,9 @@ pub const MOST_VIEWS: usize = 64;
 pub struct Schema {
     views: Vec<String>,
     classes: Vec<String>,
+    /// For each view the names of its further features; empty where no view has any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    features: Vec<Vec<String>>,
 }
 
 /// The unchecked form of a [`Schema`], as it is read from a file.
@@ -24,13 +28,18 @@ pub struct Schema {
 struct Names {
     views: Vec<String>,
     classes: Vec<String>,
+    #[serde(default)]
+    features: Vec<Vec<String>>,
 }
 
 impl TryFrom<Names> for Schema {
     type Error = Error;
 
     fn try_from(names: Names) -> Result<Self> {
-        Schema::new(names.views, names.classes)
+        if !names.features.is_empty() && names.features.len() != names.views.len() {
+            return Err(Error::InvalidState { reason: "its features are not of its views".into() });
+        }
+        Schema::new(names.views, names.classes)?.with_features(names.features)
     }
 }
 
@@ -50,13 +59,46 @@ impl Schema {
             return Err(Error::ClassCount { classes });
         }
         for (kind, names) in [("view", &views), ("class", &classes)] {
-            let mut sorted: Vec<&String> = names.iter().collect();
-            sorted.sort();
-            if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(Error::DuplicateName { kind, name: pair[0].clone() });
-            }
+            refuse_duplicates(kind, names)?;
         }
-        Ok(Self { views, classes })
+        Ok(Self { views, classes, features: Vec::new() })
+    }
+
+    /// The same views with further features of them, of which these are the names, view by view: what tells states apart
+    /// that a view's scores do not.
+    ///
+    /// # Errors
+    /// [`Error::DuplicateName`].
+    ///
+    /// # Panics
+    /// When there are names for another number of views: a mistake of the caller's.
+    pub fn with_features(mut self, features: Vec<Vec<String>>) -> Result<Self> {
+        for names in &features {
+            refuse_duplicates("feature", names)?;
+        }
+        if features.iter().any(|names| !names.is_empty()) {
+            assert_eq!(features.len(), self.views.len(), "names of the features of every view");
+            self.features = features;
+        }
+        Ok(self)
+    }
+
+    /// The further features of all views, `view:feature`.
+    pub fn all_features(&self) -> Vec<String> {
+        let of_view = |(view, names): (&String, &Vec<String>)| {
+            names.iter().map(|name| format!("{view}:{name}")).collect::<Vec<_>>()
+        };
+        self.views.iter().zip(&self.features).flat_map(of_view).collect()
+    }
+
+    /// How many further features some views have in all.
+    pub(crate) fn features_of(&self, views: &[usize]) -> usize {
+        views.iter().map(|&view| self.features(view).len()).sum()
+    }
+
+    /// Names of a view's further features.
+    pub fn features(&self, view: usize) -> &[String] {
+        self.features.get(view).map_or(&[], Vec::as_slice)
     }
 
     /// Names of the input views.
@@ -75,6 +117,16 @@ impl Schema {
     }
 }
 
+/// Refuses a name that stands twice.
+fn refuse_duplicates(kind: &'static str, names: &[String]) -> Result<()> {
+    let mut sorted: Vec<&String> = names.iter().collect();
+    sorted.sort();
+    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(Error::DuplicateName { kind, name: pair[0].clone() }),
+        None => Ok(()),
+    }
+}
+
 /// Some rows of a score table.
 ///
 /// Scores lie by view, then by class, then by row: the column of one class in one view is contiguous,
@@ -83,6 +135,8 @@ impl Schema {
 pub struct Batch {
     rows: usize,
     scores: Vec<Vec<f64>>,
+    /// For each view the columns of its further features; empty where no view has any.
+    features: Vec<Vec<f64>>,
     /// For each row, one bit a view that is missing in it; absent where none is in any.
     missing: Option<Vec<u64>>,
     clusters: Option<Vec<u64>>,
@@ -114,7 +168,36 @@ impl Batch {
 
     /// A batch of scores that were computed here and are finite by construction.
     pub(crate) fn from_finite(rows: usize, scores: Vec<Vec<f64>>) -> Self {
-        Self { rows, scores, missing: None, clusters: None, segments: None }
+        Self { rows, scores, features: Vec::new(), missing: None, clusters: None, segments: None }
+    }
+
+    /// The same batch with further features of its views: `features[v][f * rows + row]`. They say nothing of the loss, and
+    /// help to tell states apart. What they are in rows in which their view is missing is forgotten.
+    ///
+    /// # Errors
+    /// [`Error::FeatureNotFinite`] with the row (within this batch), view and feature of the first that is NaN or infinite.
+    ///
+    /// # Panics
+    /// When there are columns for another number of views, or of another length: a mistake of the caller's.
+    pub fn with_features(mut self, mut features: Vec<Vec<f64>>) -> Result<Self> {
+        assert_eq!(features.len(), self.views(), "columns of the features of every view");
+        for (view, columns) in features.iter_mut().enumerate() {
+            assert!(
+                self.rows == 0 || columns.len().is_multiple_of(self.rows),
+                "view {view}: ragged features"
+            );
+            for row in self.without(&[view]) {
+                columns.iter_mut().skip(row).step_by(self.rows).for_each(|cell| *cell = 0.0);
+            }
+            if let Some(at) = columns.iter().position(|cell| !cell.is_finite()) {
+                let (row, feature, value) = (at % self.rows, at / self.rows, columns[at]);
+                return Err(Error::FeatureNotFinite { row, view, feature, value });
+            }
+        }
+        if features.iter().any(|columns| !columns.is_empty()) {
+            self.features = features;
+        }
+        Ok(self)
     }
 
     /// The same batch without some views in some rows: `missing` has for each row one bit a view, the lowest for the
@@ -130,8 +213,9 @@ impl Batch {
         if any == 0 {
             return self;
         }
-        for (view, scores) in self.scores.iter_mut().enumerate().filter(|(view, _)| any >> view & 1 == 1) {
-            for column in scores.chunks_exact_mut(self.rows) {
+        let columns = self.scores.iter_mut().enumerate().chain(self.features.iter_mut().enumerate());
+        for (view, columns) in columns.filter(|(view, _)| any >> view & 1 == 1) {
+            for column in columns.chunks_exact_mut(self.rows) {
                 let cells = column.iter_mut().zip(&missing);
                 cells.filter(|(_, row)| *row >> view & 1 == 1).for_each(|(cell, _)| *cell = 0.0);
             }
@@ -169,17 +253,11 @@ impl Batch {
         let keys = |keys: &Option<Vec<u64>>| {
             keys.as_ref().map(|keys| rows.iter().map(|&row| keys[row]).collect::<Vec<_>>())
         };
-        let scores = (0..self.views()).map(|view| {
-            let mut scores = Vec::with_capacity(self.k() * rows.len());
-            for class in 0..self.k() {
-                let column = self.column(view, class);
-                scores.extend(rows.iter().map(|&row| column[row]));
-            }
-            scores
-        });
+        let taken = |views: &[Vec<f64>]| views.iter().map(|view| take_rows(self.rows, view, rows)).collect();
         Self {
             rows: rows.len(),
-            scores: scores.collect(),
+            scores: taken(&self.scores),
+            features: taken(&self.features),
             missing: keys(&self.missing),
             clusters: keys(&self.clusters),
             segments: keys(&self.segments),
@@ -192,10 +270,35 @@ impl Batch {
         Self {
             rows: self.rows,
             scores: groups.iter().map(|views| self.sum(views)).collect(),
+            features: match self.features.is_empty() {
+                true => Vec::new(),
+                false => groups.iter().map(|views| self.joined_features(views)).collect(),
+            },
             missing: self.missing.as_ref().map(|rows| rows.iter().map(|row| groups.missing(*row)).collect()),
             clusters: self.clusters.clone(),
             segments: self.segments.clone(),
         }
+    }
+
+    /// The features of some views, one view after the other. Where a view is missing they are their own mean.
+    fn joined_features(&self, views: &[usize]) -> Vec<f64> {
+        let mut joined = Vec::new();
+        for &view in views {
+            let (means, missing, from) = (self.feature_means(view), self.without(&[view]), joined.len());
+            joined.extend_from_slice(self.features(view));
+            for (column, mean) in joined[from..].chunks_exact_mut(self.rows.max(1)).zip(means) {
+                missing.iter().for_each(|&row| column[row] = mean);
+            }
+        }
+        joined
+    }
+
+    /// The means of a view's features over the rows in which it is there.
+    pub(crate) fn feature_means(&self, view: usize) -> Vec<f64> {
+        let present = (self.rows - self.without(&[view]).len()).max(1) as f64;
+        // In the other rows they are zero.
+        let columns = self.features(view).chunks_exact(self.rows.max(1));
+        columns.map(|column| column.iter().sum::<f64>() / present).collect()
     }
 
     /// The rows in which all of some views are missing.
@@ -219,6 +322,23 @@ impl Batch {
         }
         let rows = self.with(views);
         (rows.len(), take_rows(self.rows, &self.sum(views), &rows))
+    }
+
+    /// How many rows have a view, and all that it says in those rows: its scores, class by class, then its features.
+    pub(crate) fn present_inputs(&self, view: usize) -> (usize, Vec<f64>) {
+        if self.missing.is_none() {
+            return (self.rows, self.inputs(view).into_owned());
+        }
+        let rows = self.with(&[view]);
+        (rows.len(), take_rows(self.rows, &self.inputs(view), &rows))
+    }
+
+    /// All that a view says: its scores, class by class, then its features.
+    pub(crate) fn inputs(&self, view: usize) -> Cow<'_, [f64]> {
+        match self.features(view) {
+            [] => Cow::Borrowed(self.view(view)),
+            features => Cow::Owned([self.view(view), features].concat()),
+        }
     }
 
     /// The sums of the scores of some views, class by class.
@@ -249,6 +369,11 @@ impl Batch {
     /// All scores of a view, class by class.
     pub fn view(&self, view: usize) -> &[f64] {
         &self.scores[view]
+    }
+
+    /// The further features of a view, one column after the other.
+    pub fn features(&self, view: usize) -> &[f64] {
+        self.features.get(view).map_or(&[], Vec::as_slice)
     }
 
     /// The scores of one view for one class, row by row.
@@ -293,7 +418,7 @@ pub(crate) fn bits(views: &[usize]) -> u64 {
 
 /// Some rows of columns of `n` numbers.
 pub(crate) fn take_rows(n: usize, columns: &[f64], rows: &[usize]) -> Vec<f64> {
-    columns.chunks_exact(n).flat_map(|column| rows.iter().map(|&row| column[row])).collect()
+    columns.chunks_exact(n.max(1)).flat_map(|column| rows.iter().map(|&row| column[row])).collect()
 }
 
 /// Something that can be read from its beginning more than once, batch by batch.

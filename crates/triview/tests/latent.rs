@@ -10,19 +10,12 @@ use triview::learning::log_loss;
 use triview::loss;
 use triview::mediator::Latent;
 use triview::metrics;
-use triview::simulate::{Population, Preset, Setting};
+use triview::simulate::{Population, Preset};
 use triview::views::{Batch, InMemory, Schema};
 
 /// Rows of three classes of two subclasses each, and their classes.
 fn rows(seed: u64, rows: usize) -> (Schema, Batch, Vec<usize>) {
-    let setting = Setting {
-        separation: 2.0,
-        subclass_separation: 2.0,
-        model_noise: 0.25,
-        subclasses: 2,
-        ..Preset::Three.setting()
-    };
-    let population = Population::draw(&setting, seed).unwrap();
+    let population = Population::draw(&Preset::Subclasses.setting(), seed).unwrap();
     let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(seed + 500));
     (population.schema().clone(), batch, labels)
 }
@@ -79,12 +72,43 @@ fn as_few_states_as_the_test_accepts() {
 }
 
 #[test]
+fn a_known_map_is_kept_to() {
+    let (schema, batch, labels) = rows(101, 12_000);
+    let truth = log_loss(&batch, &labels);
+    let free = estimate(&schema, &batch, Params::new().latent(Latent::States(6))).unwrap();
+    let known = Latent::map(["0", "0", "1", "1", "2", "2"]);
+    let given = estimate(&schema, &batch, Params::new().latent(known)).unwrap();
+    let [free_states, states] = [&free, &given].map(|of| of.latent.clone().unwrap());
+    assert_eq!((states.given, free_states.given), (true, false));
+    assert_eq!(states.map, [0, 0, 1, 1, 2, 2]);
+    assert_eq!(states.rank, [6; 3]);
+    let joint = given.standard_error.hypot(truth.standard_error);
+    assert!((given.risk - truth.value).abs() < 3.0 * joint, "{} {}", given.risk, truth.value);
+    assert!(given.trusted(), "{:?}", given.alarms);
+
+    assert_eq!(states.overruled, 0);
+
+    // A map that the scores speak against is kept to all the same, and it is said that they do.
+    let wrong = "0=3,1=2".parse().unwrap();
+    let wrong = estimate(&schema, &batch, Params::new().latent(wrong)).unwrap();
+    assert_eq!(wrong.latent.as_ref().unwrap().map, [0, 0, 0, 1, 1, 2]);
+    assert_eq!(wrong.latent.as_ref().unwrap().overruled, 1);
+    assert!((wrong.risk - truth.value).abs() > 5.0 * truth.standard_error, "{}", wrong.risk);
+
+    // One state of each class is the plain estimate, whoever says it.
+    let one = estimate(&schema, &batch, Params::new().latent("2=1".parse().unwrap())).unwrap();
+    assert_eq!(one.risk, estimate(&schema, &batch, Params::new()).unwrap().risk);
+    let unknown = estimate(&schema, &batch, Params::new().latent("9=2".parse().unwrap())).unwrap_err();
+    assert!(matches!(unknown, Error::UnknownClass { .. }), "{unknown}");
+}
+
+#[test]
 fn one_state_a_class_is_the_plain_estimate() {
     let population = Population::draw(&Preset::Three.setting(), 7).unwrap();
     let (batch, _) = population.rows(4_000, &mut Pcg64::seed_from_u64(8));
     let plain = estimate(population.schema(), &batch, Params::new()).unwrap();
     for latent in [Latent::States(3), Latent::Auto] {
-        let mut asked = estimate(population.schema(), &batch, Params::new().latent(latent)).unwrap();
+        let mut asked = estimate(population.schema(), &batch, Params::new().latent(latent.clone())).unwrap();
         let states = asked.latent.take().unwrap();
         assert_eq!((states.map, &states.prior), (vec![0, 1, 2], &plain.class_prior));
         assert_eq!(asked, plain, "{latent}");

@@ -3,9 +3,11 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use triview::Error;
 use triview::estimator::Params;
 use triview::learning::{error_rate, log_loss};
-use triview::metrics::labelled;
+use triview::loss::Whole;
+use triview::metrics::{Unmeasured, labelled};
 use triview::sample::Sample;
 use triview::simulate::{Population, Preset};
 use triview::views::{Batch, InMemory, Schema};
@@ -73,4 +75,38 @@ fn any_loss_is_the_mean_over_rows_and_classes() {
         .unwrap();
     let z = (log.triples.value - truth.value) / log.triples.standard_error.hypot(truth.standard_error);
     assert!(z.abs() < 3.3, "{z}");
+}
+
+#[test]
+fn a_loss_of_the_whole_prediction_is_the_risk() {
+    let (schema, batch, labels) = draw(Preset::Six, 10_000, 4);
+    let truth = labelled(&batch, &labels);
+    let source = InMemory::new(schema, vec![batch]);
+    let plain = Params::new().check().unwrap().estimate(&source).unwrap();
+    for (loss, truth) in Whole::ALL.into_iter().zip(truth) {
+        let estimator = Params::new().loss(loss.name()).check().unwrap();
+        let estimate = estimator.estimate(&source).unwrap();
+        assert_eq!(estimate.loss, loss.name());
+        let z = (estimate.risk - truth) / estimate.standard_error;
+        assert!(z.abs() < 3.3, "{}: {z} standard errors off", loss.name());
+        assert!(estimate.interval.low < estimate.risk && estimate.risk < estimate.interval.high);
+        // What it rests on, and what speaks for it, is the log loss's.
+        assert_eq!(estimate.metrics, plain.metrics);
+        assert_eq!(estimate.metrics.unwrap().of(loss).estimate.value, estimate.risk);
+        assert_eq!((estimate.fit, estimate.independence), (plain.fit.clone(), plain.independence.clone()));
+        assert_eq!(estimate.conditional_risk, plain.conditional_risk);
+        assert_eq!(estimate.alarms, plain.alarms);
+
+        let sample = Sample::of(&source).unwrap();
+        let moments = estimator.moments(&source, &estimator.look_at(&sample).unwrap()).unwrap();
+        let reason = Unmeasured::NoRows;
+        assert_eq!(estimator.solve(&moments).unwrap_err(), Error::NoMean { loss: loss.name(), reason });
+        let reason = Unmeasured::FewRows { rows: 0, needed: 200 };
+        let refused = estimator.solve_with(&moments, &sample.of_segment(1, 0)).unwrap_err();
+        assert_eq!(refused, Error::NoMean { loss: loss.name(), reason });
+        let amplified = estimator.amplify(&moments, 4).unwrap_err();
+        assert!(matches!(amplified, Error::InvalidParameter { name: "loss", .. }), "{amplified}");
+    }
+    let refused = Params::new().loss("accuracy").check().unwrap_err().to_string();
+    assert!(refused.contains("known: log, hinge, zero-one, exponential, error, brier"), "{refused}");
 }

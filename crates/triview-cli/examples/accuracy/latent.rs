@@ -20,13 +20,7 @@ const RIGHT: f64 = 5.0;
 
 /// How often one state a class is rejected and wrong, and how often as many as are needed are found and right.
 pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
-    let setting = Setting {
-        separation: 2.2,
-        model_noise: 0.25,
-        subclasses: 2,
-        subclass_separation: 1.8,
-        ..Preset::Three.setting()
-    };
+    let setting = Preset::Subclasses.setting();
     writeln!(out, "\n### Three classes of two subclasses each: {DRAWS} populations, {ROWS} rows each\n")?;
     writeln!(
         out,
@@ -35,7 +29,7 @@ pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
     )?;
     writeln!(out, "|---|---|---|---|---|---|---|---|---|")?;
     for latent in [Latent::Classes, Latent::Auto] {
-        let answers = draws(&setting, latent)?;
+        let answers = draws(&setting, &latent)?;
         let count = |of: &dyn Fn(&Estimate, &Mean) -> bool| {
             answers.iter().filter(|(estimate, truth)| of(estimate, truth)).count()
         };
@@ -76,7 +70,7 @@ pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
 }
 
 /// What is estimated of rows of a population of its own for each draw, and what labels say of them.
-fn draws(setting: &Setting, latent: Latent) -> Result<Vec<(Estimate, Mean)>> {
+fn draws(setting: &Setting, latent: &Latent) -> Result<Vec<(Estimate, Mean)>> {
     (0..DRAWS)
         .into_par_iter()
         .map(|draw| {
@@ -84,7 +78,7 @@ fn draws(setting: &Setting, latent: Latent) -> Result<Vec<(Estimate, Mean)>> {
             let (batch, labels) = population.rows(ROWS, &mut Pcg64::seed_from_u64(2_000 + draw));
             let truth = log_loss(&batch, &labels);
             let source = InMemory::new(population.schema().clone(), vec![batch]);
-            Ok((Params::new().seed(SEED).latent(latent).check()?.estimate(&source)?, truth))
+            Ok((Params::new().seed(SEED).latent(latent.clone()).check()?.estimate(&source)?, truth))
         })
         .collect()
 }

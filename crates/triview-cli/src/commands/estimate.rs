@@ -28,8 +28,14 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if args.metrics && matches!(inputs, Inputs::States(_)) {
         bail!("--metrics needs rows, and a state has none: estimate from the tables");
     }
+    if let (Some(_), Some(loss)) = (args.amplify, estimator.whole()) {
+        bail!(
+            "--amplify is for losses that are made of terms of one view each, and --loss {} is not",
+            loss.name()
+        );
+    }
     // What else is asked needs moments, which a table of many classes has none of.
-    let plain = args.by.is_none() && args.amplify.is_none() && args.save_posterior.is_none() && !args.metrics;
+    let plain = args.by.is_none() && args.amplify.is_none() && args.save_posterior.is_none();
     let Solved { estimate, amplified, segments } = match plain {
         true => Solved { estimate: inputs.estimate(&estimator, &progress)?, amplified: None, segments: None },
         false => from_moments(args, &estimator, inputs, &progress)?,
@@ -38,7 +44,7 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     let agreed = args.amplify.is_none() || amplified.is_some();
     let object = EstimateObject::new(&estimate).amplified(amplified.as_ref()).metrics(args.metrics);
     let mut shown = printer::estimate(&estimate, amplified.as_ref());
-    if let (true, Some(metrics)) = (args.metrics, &estimate.metrics) {
+    if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
         shown = format!("{shown}\n{}", printer::metrics(&estimate, metrics));
     }
     let text = match (args.json, &segments) {
@@ -108,10 +114,14 @@ fn by_segment(
     let segments = states
         .segments
         .par_iter()
-        .map(|(key, moments)| Segment {
-            name: table.segment_name(*key).unwrap_or_else(|| format!("{key:016x}")),
-            rows: moments.rows(),
-            outcome: estimator.solve(moments).map_err(|error| error.to_string()),
+        .map(|(key, moments)| {
+            let rows = moments.rows();
+            let outcome = estimator.solve_with(moments, &sample.of_segment(*key, rows));
+            Segment {
+                name: table.segment_name(*key).unwrap_or_else(|| format!("{key:016x}")),
+                rows,
+                outcome: outcome.map_err(|error| error.to_string()),
+            }
         })
         .collect();
     Ok((states.whole, sample, segments))

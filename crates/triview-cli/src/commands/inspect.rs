@@ -28,6 +28,8 @@ struct Contents<'a> {
     groups: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grouping: Option<GroupingObject<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    extra_features: Vec<String>,
     classes: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     latent: Option<usize>,
@@ -65,6 +67,7 @@ impl<'a> Contents<'a> {
             views: header.schema.views(),
             groups: json::named(header.schema.views(), header.grouping.groups.iter()),
             grouping: GroupingObject::new(header.schema.views(), &header.grouping),
+            extra_features: header.schema.all_features(),
             classes: header.schema.classes(),
             latent: header.latent.as_ref().map(Mediator::states),
             bytes,
@@ -87,6 +90,9 @@ impl<'a> Contents<'a> {
         }
         if let Some(ByName { names, values }) = &self.missing {
             lines.extend(missing(names, values).map(|line| ("missing", line)));
+        }
+        if !self.extra_features.is_empty() {
+            lines.push(("beside", format!("features {}", names(&self.extra_features, WIDTH - 25))));
         }
         lines.push(("classes", format!("{}: {}", self.classes.len(), names(self.classes, WIDTH - 20))));
         if let Some(states) = self.latent {

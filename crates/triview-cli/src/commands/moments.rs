@@ -5,13 +5,20 @@ use crate::args::{Global, MomentsArgs};
 use crate::inputs::{note_changes, open_tables};
 use crate::output;
 use crate::progress::Progress;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use triview_table::state;
 
 /// Reads all rows once (twice where the feature map has to be fitted first) and writes the state.
 pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
     let estimator = args.method.estimator(global)?;
+    if let Some(loss) = estimator.whole() {
+        bail!(
+            "--loss {} is of the whole prediction and needs rows, and a state has none: leave it out, and give it to \
+             `estimate` with the tables",
+            loss.name()
+        );
+    }
     output::check(&args.output, &args.inputs)?;
     let given = match (&args.like, &args.posterior) {
         (Some(like), _) => Some((like, state::read(like)?.header().clone())),

@@ -12,7 +12,7 @@ use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use serde::Serialize;
-use triview::loss::{self, LogLoss, Loss, SharedLoss};
+use triview::loss::{self, LogLoss, SharedLoss, Whole};
 use triview::simulate::{Population, Preset, Setting};
 use triview::views::Batch;
 use triview_table::write_scores;
@@ -30,7 +30,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     setting.views = args.views.map_or(setting.views, usize::from);
     setting.shared = args.shared;
     setting.missing = args.missing;
-    setting.subclasses = usize::from(args.subclasses);
+    setting.subclasses = args.subclasses.map_or(setting.subclasses, usize::from);
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
     output::check(&args.output, &[])?;
     output::check(&truth_path, std::slice::from_ref(&args.output))?;
@@ -38,18 +38,20 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let population = Population::draw(&setting, global.seed)?;
     let progress = Progress::new(global.quiet);
     progress.count("drawing", Some(args.rows));
-    let loss = args.loss.clone().map_or(Ok(SharedLoss::new(LogLoss)), |name| loss::by_name(&name))?;
+    let whole = args.loss.as_deref().and_then(Whole::named);
+    let loss = match &args.loss {
+        Some(name) if whole.is_none() => loss::by_name(name)?,
+        _ => SharedLoss::new(LogLoss),
+    };
     let mut truth = Truth::new(setting.views, setting.classes);
     let batches = draw(&population, args.rows, global.seed).inspect(|(batch, labels)| {
-        truth.update(&*loss, batch, labels);
+        truth.update(&*loss, whole, batch, labels);
         progress.advance(batch.rows());
     });
     write_scores(&args.output, population.schema(), batches)?;
 
-    output::write_text(
-        &truth_path,
-        &truth_text(&truth, &*loss, &population, preset, &setting, global.seed)?,
-    )?;
+    let name = whole.map_or(loss.name(), Whole::name);
+    output::write_text(&truth_path, &truth_text(&truth, name, &population, preset, &setting, global.seed)?)?;
     progress.note(&format!(
         "{} rows in `{}`; their true risk, {}, is in `{}`",
         HumanCount(args.rows),
@@ -105,7 +107,7 @@ struct SettingObject<'a> {
 
 fn truth_text(
     truth: &Truth,
-    loss: &dyn Loss,
+    loss: &str,
     population: &Population,
     preset: Preset,
     setting: &Setting,
@@ -116,7 +118,7 @@ fn truth_text(
         schema: json::SCHEMA,
         risk: truth.risk(),
         standard_error: truth.standard_error(),
-        loss: loss.name(),
+        loss,
         error_rate: truth.error_rate(),
         rows: truth.rows(),
         views: schema.views(),

@@ -8,7 +8,7 @@ use triview::diagnostics::{Dependence, Verdict};
 use triview::estimator::{Estimate, Status};
 use triview::grouping::{Chosen, OtherGroups};
 use triview::interval::Interval;
-use triview::loss::{self, Form};
+use triview::loss::{self, Form, Whole};
 use triview::mediator::Tried;
 
 /// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
@@ -32,6 +32,9 @@ pub(crate) fn estimate(estimate: &Estimate, amplified: Option<&Amplified>) -> St
         vec![("rows", HumanCount(estimate.rows).to_string()), ("views", names(&estimate.views, WIDTH - 12))];
     lines.extend(groups(estimate));
     lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
+    if !estimate.features.is_empty() {
+        lines.push(("beside", format!("features {}", names(&estimate.features, WIDTH - 25))));
+    }
     lines.push(("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, WIDTH - 20))));
     lines.extend(latent(estimate));
     parts.push(facts(&lines));
@@ -107,7 +110,24 @@ fn latent(estimate: &Estimate) -> Vec<(&'static str, String)> {
     };
     let classes: Vec<String> = estimate.classes.iter().enumerate().map(of_class).collect();
     let count = latent.map.len();
-    let mut lines = vec![("latent", format!("{count} states: {}", names(&classes, WIDTH - 25)))];
+    let given = if latent.given { ", as given" } else { "" };
+    let mut lines =
+        vec![("latent", format!("{count} states{given}: {}", names(&classes, WIDTH - 25 - given.len())))];
+    if latent.overruled > 0 {
+        let states = if latent.overruled == 1 { "state" } else { "states" };
+        let words =
+            format!("the scores of {} {states} favour another class than the given", latent.overruled);
+        lines.push(("against", words));
+    }
+    let seen: Vec<String> = estimate
+        .groups
+        .iter()
+        .zip(&latent.rank)
+        .map(|(group, rank)| format!("{} {rank}", name(group, VIEW_WIDTH)))
+        .collect();
+    let full = latent.rank.iter().all(|rank| *rank == count);
+    let verdict = if full { "full" } else { "not full" };
+    lines.push(("rank", format!("{verdict}: states told apart by {}", names(&seen, WIDTH - 45))));
     if !latent.tried.is_empty() {
         let p = |p_value: Option<f64>| p_value.map_or("untested".to_owned(), |p| format!("p = {p:.3}"));
         let tried = |tried: &Tried| format!("{} ({})", tried.states, p(tried.p_value));
@@ -139,18 +159,16 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
         ),
         ("assumption", verdict(estimate)),
     ];
-    if let Some(metrics) = &estimate.metrics {
-        let error = &metrics.error_rate;
-        let rate = with_error(error.estimate.value, error.estimate.standard_error);
-        let belief = plain(error.belief);
-        lines.insert(
-            2,
-            (
-                "error rate",
-                format!("{rate}  (of the summed scores; the model's own confidence says {belief})"),
-            ),
-        );
-    }
+    let error_rate = match &estimate.metrics {
+        Ok(metrics) => {
+            let error = &metrics.error_rate;
+            let rate = with_error(error.estimate.value, error.estimate.standard_error);
+            let belief = plain(error.belief);
+            format!("{rate}  (of the summed scores; the model's own confidence says {belief})")
+        }
+        Err(why) => format!("not known: {why}"),
+    };
+    lines.insert(2, ("error rate", error_rate));
     if let Some(amplified) = amplified {
         let kept = amplified.agreed();
         let risk = with_error(amplified.risk, amplified.standard_error);
@@ -318,7 +336,9 @@ fn classes(estimate: &Estimate) -> String {
     }
 
     let by = if estimate.views.len() > groups { "group" } else { "view" };
-    let term = if estimate.loss == "log" { "score" } else { "term" };
+    // A loss of the whole prediction has no terms; the fit that it rests on is the log loss's.
+    let scores = estimate.loss == "log" || Whole::named(&estimate.loss).is_some();
+    let term = if scores { "score" } else { "term" };
     let mut text = format!(
         "conditional risk: the mean {term} E[f(x, j) | y = j] of each class j on its own rows, by {by};\n\
         its nearest rival there and its lead over it\n\n"
@@ -403,6 +423,7 @@ pub(crate) mod tests {
     use triview::estimator::Fit;
     use triview::grouping::Grouping;
     use triview::groups::Groups;
+    use triview::metrics::Unmeasured;
     use unicode_width::UnicodeWidthStr;
 
     fn around(value: f64) -> Interval {
@@ -447,6 +468,7 @@ pub(crate) mod tests {
             groups: ["image", "text", "audio"].map(str::to_owned).to_vec(),
             holders: ["image", "text", "audio"].map(str::to_owned).to_vec(),
             holder_groups: vec![0, 1, 2],
+            features: Vec::new(),
             classes: (0..k).map(|class| format!("class {class}")).collect(),
             class_prior: prior.iter().map(|p| p / sum).collect(),
             class_prior_interval: prior.iter().map(|p| around(p / sum)).collect(),
@@ -479,7 +501,7 @@ pub(crate) mod tests {
                 reason: None,
                 dependences: (0..=k).map(dependence).collect(),
             },
-            metrics: None,
+            metrics: Err(Unmeasured::NoRows),
             alarms: Vec::new(),
         }
     }

@@ -274,7 +274,7 @@ fn something_else_altogether() {
 #[test]
 fn a_corrupt_state() {
     let folder = Folder::with_scores();
-    folder.answered(&["moments", "scores.csv", "--features", "scores", "-o", "scores.state"]);
+    folder.answered(&["moments", "scores.csv", "--feature-map", "scores", "-o", "scores.state"]);
     folder.truncate("scores.state", |length| length - 100);
     assert_eq!(
         folder.refused(&["estimate", "scores.state"]),
@@ -307,8 +307,8 @@ fn a_foreign_state() {
 #[test]
 fn states_that_do_not_match() {
     let folder = Folder::with_scores();
-    folder.answered(&["moments", "scores.csv", "--features", "scores", "-o", "one.state"]);
-    folder.answered(&["moments", "scores.csv", "--features", "softmax", "-o", "two.state"]);
+    folder.answered(&["moments", "scores.csv", "--feature-map", "scores", "-o", "one.state"]);
+    folder.answered(&["moments", "scores.csv", "--feature-map", "softmax", "-o", "two.state"]);
     assert_eq!(
         folder.refused(&["estimate", "one.state", "two.state"]),
         "error: `two.state`: the states do not match: the feature map is scores in one and softmax in the other; make the parts with `moments --like`"
@@ -323,7 +323,7 @@ fn states_that_do_not_match() {
 #[test]
 fn tables_among_states() {
     let folder = Folder::with_scores();
-    folder.answered(&["moments", "scores.csv", "--features", "scores", "-o", "one.state"]);
+    folder.answered(&["moments", "scores.csv", "--feature-map", "scores", "-o", "one.state"]);
     assert_eq!(
         folder.refused(&["estimate", "one.state", "scores.csv"]),
         "error: `one.state` is a state and `scores.csv` is not: estimate from tables or from states, or turn the tables into states with `moments --like one.state`"
@@ -333,10 +333,10 @@ fn tables_among_states() {
 #[test]
 fn options_that_a_state_has_settled() {
     let folder = Folder::with_scores();
-    folder.answered(&["moments", "scores.csv", "--features", "scores", "-o", "one.state"]);
+    folder.answered(&["moments", "scores.csv", "--feature-map", "scores", "-o", "one.state"]);
     assert_eq!(
-        folder.refused(&["estimate", "one.state", "--features", "softmax"]),
-        "error: --features is for reading tables; a state has it settled: give it to `moments` instead"
+        folder.refused(&["estimate", "one.state", "--feature-map", "softmax"]),
+        "error: --feature-map is for reading tables; a state has it settled: give it to `moments` instead"
     );
 }
 
@@ -392,7 +392,7 @@ fn a_failure_keeps_what_was_there() {
     folder.write_table("late.csv", &table);
     folder.write("precious.state", "do not lose me");
     assert_eq!(
-        folder.refused(&["moments", "late.csv", "--features", "scores", "-o", "precious.state"]),
+        folder.refused(&["moments", "late.csv", "--feature-map", "scores", "-o", "precious.state"]),
         "error: `late.csv`, row 3999, column `a:2`: `oops` is not a number; mend the value or remove the row"
     );
 }
@@ -420,7 +420,7 @@ fn a_question_that_is_not_understood() {
     let folder = Folder::with_scores();
     assert!(folder.refused(&["estimate"]).contains("TABLE|STATE"));
     assert!(folder.refused(&["estimate", "scores.csv", "--threads", "0"]).contains("--threads"));
-    assert!(folder.refused(&["estimate", "scores.csv", "--features", "sores"]).contains("scores"));
+    assert!(folder.refused(&["estimate", "scores.csv", "--feature-map", "sores"]).contains("scores"));
     assert!(folder.refused(&["simulate", "--classes", "1", "-o", "new.csv"]).contains("--classes"));
     assert!(folder.refused(&["predict"]).contains("predict"));
 }

@@ -175,7 +175,7 @@ fn clusters_change_the_error_and_not_the_risk() {
         row.push(if index == 0 { "day".to_owned() } else { format!("day {}", index / 20) });
     }
     folder.write_table("days.csv", &table);
-    let options = ["estimate", "days.csv", "--features", "scores", "--json"];
+    let options = ["estimate", "days.csv", "--feature-map", "scores", "--json"];
     let alone = folder.json(&options);
     let run = folder.answered(&[&options[..], &["--cluster", "day"]].concat());
     assert_eq!(run.stderr, "note: columns not used: label\n");
@@ -251,9 +251,50 @@ fn many_classes_are_answered_from_rows_and_have_no_state() {
     assert!(number(&estimate, "risk").is_finite());
     assert_eq!(estimate["fit"]["features"], "calibrated");
     assert_eq!(estimate["diagnostics"]["independence"]["verdict"], "untestable");
+    assert!((0.0..=1.0).contains(&number(&estimate, "error_rate")));
 
     let no_state = "error: 66 classes: the moments of more than 64 have no state that could be saved, merged or split; \
-                    `triview estimate TABLE` without --by, --amplify, --metrics and --save-posterior answers from the rows";
+                    `triview estimate TABLE` without --by, --amplify and --save-posterior answers from the rows";
     assert_eq!(folder.refused(&["moments", "many.parquet", "-o", "many.state"]), no_state);
     assert_eq!(folder.refused(&["estimate", "many.parquet", "--amplify", "3"]), no_state);
+}
+
+#[test]
+fn a_loss_of_the_whole_prediction_takes_rows() {
+    let folder = Folder::with_scores();
+    let plain = folder.json(&["estimate", "scores.csv", "--metrics", "--json"]);
+    for (loss, metric) in [("error", "error_rate"), ("brier", "brier")] {
+        let estimate = folder.json(&["estimate", "scores.csv", "--loss", loss, "--json"]);
+        assert_eq!(estimate["loss"], loss);
+        let of_metric = &plain["metrics"][metric];
+        assert_eq!(
+            [&estimate["risk"], &estimate["standard_error"]],
+            ["value", "standard_error"].map(|key| &of_metric[key])
+        );
+        assert_eq!(estimate["interval"]["low"], of_metric["interval"]["low"]);
+        assert_eq!(estimate["trusted"], plain["trusted"]);
+        let text = folder.answered(&["estimate", "scores.csv", "--loss", loss]).stdout;
+        assert!(text.contains(&format!("({loss} loss, ± one standard error from 16 blocks)")), "{text}");
+        assert!(text.contains("the mean score E[f(x, j) | y = j]"), "{text}");
+
+        let message = folder.refused(&["moments", "scores.csv", "--loss", loss, "-o", "scores.state"]);
+        assert!(
+            message.contains(&format!("--loss {loss} is of the whole prediction and needs rows")),
+            "{message}"
+        );
+        let message = folder.refused(&["estimate", "scores.csv", "--loss", loss, "--amplify", "5"]);
+        assert!(message.contains("--amplify is for losses"), "{message}");
+    }
+    folder.answered(&["moments", "scores.csv", "-o", "scores.state"]);
+    let message = folder.refused(&["estimate", "scores.state", "--loss", "brier"]);
+    assert!(message.contains("a state has none: estimate from the tables"), "{message}");
+    let estimate = folder.json(&["estimate", "scores.state", "--json"]);
+    assert!(estimate.get("error_rate").is_none());
+    assert_eq!(
+        estimate["error_rate_absent"],
+        "it takes rows, and a state has none: estimate from the tables"
+    );
+    assert!(plain.get("error_rate_absent").is_none());
+    let text = folder.answered(&["estimate", "scores.state"]).stdout;
+    assert!(text.contains("error rate  not known: it takes rows"), "{text}");
 }

@@ -65,6 +65,10 @@ fn states_keep_the_groups() {
     // Of the whole prediction only rows can tell.
     let keys = direct.as_object_mut().expect("an object");
     assert!(keys.remove("error_rate").is_some() && keys.remove("view_error").is_some());
+    keys.insert(
+        "error_rate_absent".into(),
+        "it takes rows, and a state has none: estimate from the tables".into(),
+    );
     assert_eq!(folder.json(&["estimate", "1.state", "--json"]), direct);
     assert_eq!(folder.json(&["estimate", "1.state", "2.state", "--json"])["rows"], 8000);
     folder.answered(&["moments", "scores.csv", "--group", "e+a,b+c,d", "-o", "3.state"]);

@@ -34,6 +34,36 @@ fn states_are_shown_in_json_and_text() {
 }
 
 #[test]
+fn the_numbers_of_the_classes_may_be_given() {
+    let folder = subclasses();
+    let run = folder.run(&["estimate", "scores.csv", "--latent", "1=2", "--json"]);
+    let estimate: serde_json::Value = serde_json::from_str(&run.stdout).expect("one JSON object");
+    assert_eq!(estimate["latent"]["map"], json!(["0", "1", "1", "2"]));
+    assert_eq!(estimate["latent"]["given"], json!(true));
+    let rank = &estimate["latent"]["rank"];
+    assert!(["a", "b", "c"].iter().all(|view| (2.0..=4.0).contains(&number(rank, view))), "{rank}");
+    folder.answered(&["moments", "scores.csv", "--latent", "1=2", "-o", "given.state"]);
+    let state = folder.run(&["estimate", "given.state", "--json"]).stdout;
+    let state: serde_json::Value = serde_json::from_str(&state).expect("one JSON object");
+    assert_eq!(state["latent"], estimate["latent"]);
+    folder.answered(&["moments", "scores.csv", "--latent", "4", "-o", "free.state"]);
+    let refused = folder.refused(&["estimate", "given.state", "free.state"]);
+    assert!(
+        refused.contains("the number of latent states of each class is [1, 2, 1] in one and free"),
+        "{refused}"
+    );
+    let text = folder.run(&["estimate", "scores.csv", "--latent", "1=2"]).stdout;
+    assert!(
+        text.lines().any(|line| line.starts_with("latent") && line.contains("4 states, as given: 0 0.")),
+        "{text}"
+    );
+    assert!(
+        text.lines().any(|line| line.starts_with("rank") && line.contains("states told apart by a ")),
+        "{text}"
+    );
+}
+
+#[test]
 fn the_number_is_found_and_said() {
     // One subclass a class: the first number that is tried is accepted.
     let folder = Folder::with_scores();
@@ -85,6 +115,18 @@ fn what_cannot_be_is_refused() {
     assert!(refused("2").contains("latent is 2: at least as many latent states as classes are needed"));
     assert!(refused("65").contains("latent is 65: at most 64 latent states can be told apart"));
     for word in ["many", "1.5", ""] {
-        assert!(refused(word).contains("a number of latent states, or auto, is needed"), "{}", refused(word));
+        assert!(
+            refused(word).contains("a number of latent states, auto, or the numbers"),
+            "{}",
+            refused(word)
+        );
+    }
+    for (text, message) in [
+        ("0=2,9=2", "there is no class `9` to have latent states; the classes are 0, 1, 2"),
+        ("0=2,0=3", "latent is `0` in 0=2,0=3: each class is named once"),
+        ("1=0", "latent is `1` in 1=0: every class has at least one latent state"),
+        ("0=60,1=9", "latent is 70: at most 64 latent states can be told apart"),
+    ] {
+        assert!(refused(text).contains(message), "{}", refused(text));
     }
 }

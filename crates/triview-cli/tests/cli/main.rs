@@ -4,6 +4,7 @@ mod bad_input;
 mod demo;
 mod diagnose;
 mod estimate;
+mod features;
 mod groups;
 mod latent;
 mod missing;

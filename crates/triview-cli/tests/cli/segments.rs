@@ -49,6 +49,8 @@ fn every_segment_has_its_answer() {
                 let low = segment["interval"]["low"].as_f64().expect("a number");
                 assert!(low < number(segment, "risk"));
                 assert!(segment["diagnostics"]["independence"]["p_value"].is_number());
+                assert!((0.0..0.5).contains(&number(segment, "error_rate")));
+                assert_ne!(segment["error_rate"], plain["error_rate"]);
             }
             _ => {
                 assert!(segment["error"].as_str().is_some_and(|error| error.contains("200")), "{segment}");
@@ -69,4 +71,29 @@ fn a_misspelt_column_and_a_state_are_refused() {
     assert!(message.contains("--by") && message.contains("state"), "{message}");
     let message = folder.refused(&["estimate", "scores.csv", "--by", "a:0"]);
     assert!(message.contains("a:0"), "{message}");
+}
+
+#[test]
+fn a_segment_of_too_few_sampled_rows_has_no_error_rate_and_says_why() {
+    let folder = Folder::new();
+    folder.answered(&["simulate", "--rows", "70000", "--seed", "3", "-o", "scores.csv"]);
+    let mut table = folder.table("scores.csv");
+    table[0].push("month".into());
+    // Of more than 32,768 rows a part is sampled, and of 300 in this segment fewer than 200 are.
+    for (row, cells) in table.iter_mut().enumerate().skip(1) {
+        cells.push(if row <= 300 { "march" } else { "january" }.into());
+    }
+    folder.write_table("scores.csv", &table);
+    let run = folder.run(&["estimate", "scores.csv", "--by", "month", "--json"]);
+    let object: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
+    let [march, january] = [0, 1].map(|at| &object["by"]["segments"][at]);
+    assert!((0.0..0.5).contains(&number(january, "error_rate")));
+    assert!(march.get("error_rate").is_none() && number(march, "risk").is_finite(), "{march}");
+    let why = march["error_rate_absent"].as_str().expect("a reason");
+    assert!(why.starts_with("it takes 200 rows, and ") && why.contains("the sample of all rows"), "{why}");
+
+    let run = folder.run(&["estimate", "scores.csv", "--by", "month", "--loss", "error", "--json"]);
+    let object: Value = serde_json::from_str(&run.stdout).expect("one JSON object");
+    let march = &object["by"]["segments"][0];
+    assert_eq!(march["error"], format!("the mean of the error loss is not known: {why}"));
 }

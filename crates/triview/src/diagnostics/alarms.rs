@@ -85,7 +85,7 @@ pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm>
     } else if !(solution.risk.value.is_finite() && solution.standard_error().is_finite()) {
         raise(
             "the risk is not a finite number".into(),
-            "look for enormous scores, or try --features softmax",
+            "look for enormous scores, or try --feature-map softmax",
         );
     }
     alarms
@@ -105,9 +105,11 @@ pub(crate) fn alarms(
     let mut alarms = degeneracies(moments, solution);
     let degenerate = !alarms.is_empty();
 
+    // What is asked may be another loss, of the whole prediction, that rests on this one's fit.
+    let loss = moments.header().loss.name();
     let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
     if !solution.main.refined.converged {
-        raise("the fit did not converge".into(), "give more rows, or try --features softmax");
+        raise("the fit did not converge".into(), "give more rows, or try --feature-map softmax");
     }
     if tested.independence.verdict == Verdict::Fail {
         let p = tested.independence.p_value.unwrap_or(0.0);
@@ -126,7 +128,9 @@ pub(crate) fn alarms(
     let least = layout.loss.of(&total)[5] / n;
     if risk < least - BELOW_POSSIBLE * error {
         raise(
-            format!("the risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"),
+            format!(
+                "the {loss} risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"
+            ),
             "the views depend on each other: `triview diagnose` may show which",
         );
     }
@@ -142,7 +146,7 @@ pub(crate) fn alarms(
         if (risk - by_bins.risk).abs() > DISAGREEMENT * joint {
             raise(
                 format!(
-                    "another feature map says {:.4}, beyond their joint error of {joint:.4}",
+                    "another feature map says {:.4} of the {loss} risk, beyond their joint error of {joint:.4}",
                     by_bins.risk
                 ),
                 "the views may depend on each other: `triview diagnose` may show which",
@@ -154,7 +158,7 @@ pub(crate) fn alarms(
     if let Some(other) = header.grouping.others.iter().find(apart) {
         raise(
             format!(
-                "with the views grouped into {} the risk is {:+.4} off, beyond the joint error of {:.4}",
+                "with the views grouped into {} the {loss} risk is {:+.4} off, beyond the joint error of {:.4}",
                 other.groups.names(header.schema.views()).join(", "),
                 other.difference,
                 other.standard_error
@@ -167,7 +171,10 @@ pub(crate) fn alarms(
         && rival.difference.abs() > 2.0 * error
     {
         raise(
-            format!("another optimum fits as well and says {:.4}", risk + rival.difference),
+            format!(
+                "another optimum fits as well and says {:.4} of the {loss} risk",
+                risk + rival.difference
+            ),
             "give more rows: these do not decide between the two",
         );
     }

@@ -1,4 +1,4 @@
-//! Functions of a view's scores that a posterior is a log-linear combination of.
+//! Functions of a view's scores, and of its further features, that a posterior is a log-linear combination of.
 
 use super::Softmax;
 use crate::error::Result;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum Basis {
     /// Whitened scores, and smooth ridge functions of them.
     Whitened {
-        /// One row a direction: the constant, then a weight for each class's score.
+        /// One row a direction: the constant, then a weight for each class's score and each feature.
         whitening: Vec<f64>,
         /// One row a ridge function: the constant, then a weight for each whitened score.
         ridges: Vec<f64>,
@@ -53,11 +53,11 @@ impl Basis {
         Ok(Basis::Whitened { whitening, ridges: weights, rank })
     }
 
-    /// The number of functions for `k` classes.
-    pub(crate) fn len(&self, k: usize) -> usize {
+    /// The number of functions.
+    pub(crate) fn len(&self) -> usize {
         match self {
             Basis::Whitened { ridges, rank, .. } => rank + ridges.len() / (rank + 1),
-            Basis::Softmax(_) => k - 1,
+            Basis::Softmax(softmax) => softmax.k() - 1,
         }
     }
 
@@ -69,12 +69,12 @@ impl Basis {
         }
     }
 
-    /// Whether it is one for `k` classes.
-    pub(crate) fn fits(&self, k: usize) -> bool {
+    /// Whether it is one for `k` classes, and so many scores and features.
+    pub(crate) fn fits(&self, k: usize, width: usize) -> bool {
         match self {
             Basis::Whitened { whitening, ridges, rank } => {
-                *rank <= k
-                    && whitening.len() == rank * (k + 1)
+                *rank <= width
+                    && whitening.len() == rank * (width + 1)
                     && ridges.len().is_multiple_of(rank + 1)
                     && whitening.iter().chain(ridges).all(|weight| weight.is_finite())
             }
@@ -88,7 +88,7 @@ impl Basis {
         match self {
             Basis::Whitened { whitening, ridges, rank } => {
                 out.clear();
-                out.resize(rows * self.len(k), 0.0);
+                out.resize(rows * self.len(), 0.0);
                 let (z, t) = out.split_at_mut(rows * rank);
                 vectorised::affine_columns(scores, rows, k, whitening, *rank, z);
                 vectorised::affine_columns(z, rows, *rank, ridges, t.len() / rows, t);

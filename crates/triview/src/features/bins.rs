@@ -1,12 +1,12 @@
-//! Quantile bins of a view's scores: many plain features, in which dependence shows that few fitted ones hide.
+//! Quantile bins of a view's scores and further features: many plain features, in which dependence shows that few fitted ones hide.
 
 use serde::{Deserialize, Serialize};
 
-/// Indicators of a class's score, centred on the mean over the classes, being above some edges. Their span is
+/// Indicators of a class's score, centred on the mean over the classes, or of a feature, being above some edges. Their span is
 /// that of the bins between the edges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bins {
-    /// For each class the edges, ascending.
+    /// For each class, and after these for each feature, the edges, ascending.
     edges: Vec<Vec<f64>>,
     /// Whether there is one more indicator, of the view being missing.
     missing: bool,
@@ -14,6 +14,9 @@ pub struct Bins {
 
 /// Bins for each latent state, at least, where there are more of them than classes.
 const BINS_A_STATE: usize = 2;
+
+/// Up to so many features are cut into four.
+const FINELY_CUT: usize = 4;
 
 /// Where the scores of a class are cut, as shares of the rows below. For two classes one class's score says all, and
 /// seven edges cut it into eight bins; more classes have more scores to cut, each in fewer places. The last edge then
@@ -34,33 +37,43 @@ fn shares(k: usize, states: usize, class: usize) -> Vec<f64> {
     }
 }
 
+/// Where each of so many features is cut: into four, or, where there are many features, in two; finer where states need it.
+fn feature_shares(k: usize, features: usize, states: usize) -> Vec<f64> {
+    let fewest = if features <= FINELY_CUT { 3 } else { 1 };
+    let needed = if states > k { (BINS_A_STATE * states).div_ceil(k + features) } else { 0 };
+    let edges = needed.max(fewest);
+    (1..=edges).map(|edge| edge as f64 / (edges + 1) as f64).collect()
+}
+
 impl Bins {
-    /// No bins, of which nothing can be tested.
-    pub fn none(k: usize) -> Self {
-        Self { edges: vec![Vec::new(); k], missing: false }
+    /// No bins of so many scores and features, of which nothing can be tested.
+    pub fn none(width: usize) -> Self {
+        Self { edges: vec![Vec::new(); width], missing: false }
     }
 
     /// Bins of about equally many of these rows. Edges that would leave a bin empty are left out: scores may take
     /// few values. `missing` says whether the view is missing in other rows.
-    pub(crate) fn fit(rows: usize, scores: &[f64], states: usize, missing: bool) -> Self {
-        let k = scores.len() / rows;
-        let mut centred = centre(rows, scores);
+    pub(crate) fn fit((rows, k): (usize, usize), inputs: &[f64], states: usize, missing: bool) -> Self {
+        let features = inputs.len() / rows - k;
+        let mut centred = centre((rows, k), inputs);
         let edges = centred.chunks_exact_mut(rows).enumerate().map(|(class, column)| {
             column.sort_by(f64::total_cmp);
             // The last edge there can be is the largest score but those that equal the largest.
             let below = &column[..column.partition_point(|score| *score < column[rows - 1])];
             let Some(last) = below.last() else { return Vec::new() };
             let edge = |share: f64| column[(share * rows as f64) as usize].min(*last);
-            let mut of_class: Vec<f64> = shares(k, states, class).into_iter().map(edge).collect();
+            let shares =
+                if class < k { shares(k, states, class) } else { feature_shares(k, features, states) };
+            let mut of_class: Vec<f64> = shares.into_iter().map(edge).collect();
             of_class.dedup();
             of_class
         });
         Self { edges: edges.collect(), missing }
     }
 
-    /// Whether they are for `k` classes.
-    pub(crate) fn fits(&self, k: usize) -> bool {
-        self.edges.len() == k && self.edges.iter().flatten().all(|edge| edge.is_finite())
+    /// Whether they are for so many scores and features.
+    pub(crate) fn fits(&self, width: usize) -> bool {
+        self.edges.len() == width && self.edges.iter().flatten().all(|edge| edge.is_finite())
     }
 
     /// The number of indicators and one for the leading one.
@@ -69,13 +82,19 @@ impl Bins {
     }
 
     /// The leading ones, then one column an indicator. In the rows `missing` no score is above any edge.
-    pub(crate) fn evaluate(&self, rows: usize, scores: &[f64], missing: &[usize], out: &mut Vec<f64>) {
+    pub(crate) fn evaluate(
+        &self,
+        (rows, k): (usize, usize),
+        inputs: &[f64],
+        missing: &[usize],
+        out: &mut Vec<f64>,
+    ) {
         out.clear();
         out.resize(rows, 1.0);
         if self.dimension() == 1 {
             return;
         }
-        let centred = centre(rows, scores);
+        let centred = centre((rows, k), inputs);
         for (column, edges) in centred.chunks_exact(rows).zip(&self.edges) {
             for edge in edges {
                 out.extend(column.iter().map(|score| f64::from(u8::from(score > edge))));
@@ -94,13 +113,13 @@ impl Bins {
     }
 }
 
-/// The scores less their mean over the classes of the row.
-fn centre(rows: usize, scores: &[f64]) -> Vec<f64> {
-    let k = (scores.len() / rows) as f64;
+/// The scores of `k` classes less their mean over the classes of the row; features as they are.
+fn centre((rows, k): (usize, usize), inputs: &[f64]) -> Vec<f64> {
+    let (scores, features) = inputs.split_at(rows * k);
     let mut mean = vec![0.0; rows];
     for column in scores.chunks_exact(rows) {
-        mean.iter_mut().zip(column).for_each(|(mean, score)| *mean += score / k);
+        mean.iter_mut().zip(column).for_each(|(mean, score)| *mean += score / k as f64);
     }
     let centred = |column: &[f64]| column.iter().zip(&mean).map(|(s, m)| s - m).collect::<Vec<f64>>();
-    scores.chunks_exact(rows).flat_map(centred).collect()
+    scores.chunks_exact(rows).flat_map(centred).chain(features.iter().copied()).collect()
 }

@@ -28,7 +28,7 @@ const SMALLEST_PROBABILITY: f64 = 1e-90;
 #[serde(rename_all = "kebab-case", tag = "kind")]
 #[non_exhaustive]
 pub enum FeatureMap {
-    /// The scores themselves, as in the paper.
+    /// The scores themselves, as in the paper, and further features of the view as they are.
     Scores,
     /// A softmax of each view's standardised scores: bounded, so its third moments are quiet.
     Softmax {
@@ -94,50 +94,53 @@ impl FeatureMap {
         }
     }
 
-    /// Dimension of a view's features for `k` classes, leading one included. Posteriors are of states, one a class or more.
-    pub fn dimension(&self, k: usize) -> usize {
+    /// Dimension of what a view with the scores of `k` classes, so many scores and further features in all, is identified by,
+    /// leading one included. Posteriors are of states, one a class or more.
+    pub fn dimension(&self, k: usize, width: usize) -> usize {
         match self {
-            FeatureMap::Scores => k + 1,
+            FeatureMap::Scores => width + 1,
             FeatureMap::Softmax { .. } => k,
             FeatureMap::Posterior { prior, .. } => prior.len(),
         }
     }
 
-    /// Checks that a map that was read from a file is one for `k` classes and so many states.
+    /// Checks that a map that was read from a file is one for `k` classes, views of so many scores and further features, and
+    /// so many states.
     ///
     /// # Errors
     /// [`Error::InvalidState`].
-    pub fn check(&self, k: usize, states: usize) -> Result<()> {
+    pub fn check(&self, k: usize, widths: [usize; VIEWS], states: usize) -> Result<()> {
         let fits = match self {
             FeatureMap::Scores => states == k,
             FeatureMap::Softmax { views } => states == k && views.iter().all(|view| view.fits(k)),
             FeatureMap::Posterior { prior, views, settled, .. } => {
                 prior.len() == states
                     && prior.iter().all(|p| *p > 0.0)
-                    && views.iter().all(|view| view.fits(k, states))
+                    && views.iter().zip(widths).all(|(view, width)| view.fits(k, width, states))
                     && settled.as_ref().is_none_or(Settled::fits)
             }
         };
         if fits { Ok(()) } else { Err(Error::InvalidState { reason: "its feature map is broken".into() }) }
     }
 
-    /// The features of one view and the class posterior that the view alone implies. In the rows `missing`, where the view
-    /// says nothing, both are constant: the posterior is uniform, or the map's prior.
+    /// What one view is identified by and the class posterior that the view alone implies, from the columns of its scores, one
+    /// for each of `k` classes, and of its further features. In the rows `missing`, where the view says nothing, both are
+    /// constant: the posterior is uniform, or the map's prior.
     pub(crate) fn evaluate(
         &self,
         view: usize,
-        rows: usize,
-        scores: &[f64],
+        (rows, k): (usize, usize),
+        inputs: &[f64],
         missing: &[usize],
         out: &mut Evaluated,
     ) {
-        let k = scores.len() / rows;
+        let scores = &inputs[..rows * k];
         out.features.clear();
         out.features.resize(rows, 1.0);
         out.posterior.clear();
         match self {
             FeatureMap::Scores => {
-                out.features.extend_from_slice(scores);
+                out.features.extend_from_slice(inputs);
                 model_posterior(rows, scores, &mut out.posterior);
             }
             FeatureMap::Softmax { views } => {
@@ -146,7 +149,7 @@ impl FeatureMap {
                 model_posterior(rows, scores, &mut out.posterior);
             }
             FeatureMap::Posterior { views, .. } => {
-                views[view].evaluate(rows, scores, &mut out.work, &mut out.posterior);
+                views[view].evaluate(rows, inputs, &mut out.work, &mut out.posterior);
             }
         }
         for (state, column) in out.posterior.chunks_exact_mut(rows).enumerate() {
@@ -159,7 +162,7 @@ impl FeatureMap {
         if let FeatureMap::Posterior { .. } = self {
             out.features.extend_from_slice(&out.posterior[rows..]);
         }
-        debug_assert_eq!(out.features.len(), rows * self.dimension(k));
+        debug_assert_eq!(out.features.len(), rows * self.dimension(k, inputs.len() / rows));
         for p in &mut out.posterior {
             *p = p.max(SMALLEST_PROBABILITY);
         }

@@ -43,16 +43,16 @@ pub struct Posterior {
 }
 
 impl Posterior {
-    /// Whether it is one for `k` classes and so many states.
-    pub(crate) fn fits(&self, k: usize, states: usize) -> bool {
-        self.basis.fits(k)
-            && self.weights.len() == states * (self.basis.len(k) + 1)
+    /// Whether it is one for `k` classes, so many scores and features, and so many states.
+    pub(crate) fn fits(&self, k: usize, width: usize, states: usize) -> bool {
+        self.basis.fits(k, width)
+            && self.weights.len() == states * (self.basis.len() + 1)
             && self.weights.iter().all(|weight| weight.is_finite())
     }
 
     /// One column a state; `work` is scratch.
     pub(crate) fn evaluate(&self, rows: usize, scores: &[f64], work: &mut Vec<f64>, out: &mut Vec<f64>) {
-        let width = self.basis.len(scores.len() / rows);
+        let width = self.basis.len();
         let states = self.weights.len() / (width + 1);
         self.basis.evaluate(rows, scores, work);
         out.clear();
@@ -61,6 +61,9 @@ impl Posterior {
         vectorised::softmax_columns(out, rows, states, None);
     }
 }
+
+/// The least share of the variance that is taken to be within classes.
+const LEAST_WITHIN: f64 = 1e-4;
 
 /// Linear discriminant weights, one row a class, constant first: `B_j = S^-1 mu_j`,
 /// `b_j = log pi_j - mu_j . B_j / 2` with the covariance within classes
@@ -78,7 +81,10 @@ pub(crate) fn discriminant(prior: &[f64], second: &[f64], means: &Mat<f64>) -> R
         }
     }
     let (values, vectors) = symmetric_eigen(within.as_ref())?;
-    let floor = 0.05 * values.iter().map(|value| value.max(0.0)).sum::<f64>() / p as f64;
+    let mean = |sum: f64| sum / p as f64;
+    // Classes within which nothing varies (votes that tell them) leave a share of what varies over all rows.
+    let least = LEAST_WITHIN * mean((0..p).map(|a| second[a * p + a]).sum());
+    let floor = (0.05 * mean(values.iter().map(|value| value.max(0.0)).sum())).max(least);
     let projected = vectors.transpose() * means;
     let mut weights = Vec::with_capacity(k * (p + 1));
     for j in 0..k {

@@ -17,6 +17,7 @@ use crate::refinement::minimise;
 use crate::vectorised;
 use crate::views::{Batch, VIEWS};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Weight of `1/2 (log mean(q_vj) - log omega_j)^2`. The likelihood hardly minds by what factor a class's `q_vj`
 /// is small; a posterior's mean is the prior, which this holds it to.
@@ -50,15 +51,16 @@ impl Sieve {
     /// The likelihood of so many states over the rows of a batch of three views. A view that is missing says nothing: its factor in the
     /// product is one.
     pub(crate) fn new(batch: &Batch, bases: &[Basis; VIEWS], states: usize, ridge: f64) -> Self {
-        let (rows, k) = (batch.rows(), batch.k());
+        let rows = batch.rows();
+        let inputs: [Cow<'_, [f64]>; VIEWS] = std::array::from_fn(|v| batch.inputs(v));
         let starts: Vec<usize> = (0..rows).step_by(CHUNK).collect();
         let chunks = starts
             .into_par_iter()
             .map(|start| {
                 let end = (start + CHUNK).min(rows);
                 let basis = std::array::from_fn(|v| {
-                    let part: Vec<f64> =
-                        (0..k).flat_map(|c| batch.column(v, c)[start..end].to_vec()).collect();
+                    let columns = inputs[v].chunks_exact(rows);
+                    let part: Vec<f64> = columns.flat_map(|column| column[start..end].to_vec()).collect();
                     let mut out = Vec::new();
                     bases[v].evaluate(end - start, &part, &mut out);
                     out
@@ -74,7 +76,7 @@ impl Sieve {
             rows: rows as f64,
             present,
             k: states,
-            widths: std::array::from_fn(|v| bases[v].len(k)),
+            widths: std::array::from_fn(|v| bases[v].len()),
             ridge,
         }
     }

@@ -32,12 +32,17 @@ impl Softmax {
         Self { centre, inverse_scale: if spread > 0.0 { 1.0 / (TEMPERATURE * spread) } else { 0.0 } }
     }
 
+    /// The number of classes.
+    pub(crate) fn k(&self) -> usize {
+        self.centre.len()
+    }
+
     /// Whether it is one for `k` classes.
     pub(crate) fn fits(&self, k: usize) -> bool {
         self.centre.len() == k && self.centre.iter().all(|c| c.is_finite()) && self.inverse_scale.is_finite()
     }
 
-    /// One column a class.
+    /// One column a class; what comes after the scores of the classes is left out.
     pub(crate) fn evaluate(&self, rows: usize, scores: &[f64], out: &mut Vec<f64>) {
         out.clear();
         for (column, centre) in scores.chunks_exact(rows).zip(&self.centre) {

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::features::sieve::Sieve;
 use crate::features::{Evaluated, FeatureMap, Way};
 use crate::loss::best;
-use crate::matching::call_states;
+use crate::matching::{call_counted, call_states};
 use crate::mediator::Mediator;
 use crate::views::{Batch, VIEWS};
 use faer::Mat;
@@ -31,11 +31,13 @@ const ROUNDS: usize = 20;
 /// The best of posteriors of so many states from several starts, and the class of each state.
 ///
 /// States must be the same in all views, so starts are clusters of rows by the whitened scores of all views together: of all
-/// rows, or of those that the model, or the first pass, takes to be of a class. The largest likelihood wins.
+/// rows, or of those that the model, or the first pass, takes to be of a class. The largest likelihood wins. Where it is given
+/// how many states each class has, so many clusters are sought in it.
 pub(super) fn sieve(
     rows: &Batch,
     first: &Candidate,
     states: usize,
+    counts: Option<&[usize]>,
     seed: u64,
 ) -> Result<(FeatureMap, Mediator)> {
     let views = Present::all(rows);
@@ -52,10 +54,9 @@ pub(super) fn sieve(
     };
     let mut rng = Pcg64::seed_from_u64(seed);
     let mut climbed: Option<(Vec<f64>, f64)> = None;
-    for parts in
-        [&whole, &of_model, &of_first].into_iter().flat_map(|parts| std::iter::repeat_n(parts, STARTS))
-    {
-        let clusters = points.clusters(parts, states, &mut rng);
+    let starts = [(&whole, None), (&of_model, counts), (&of_first, counts)];
+    for (parts, counts) in starts.into_iter().flat_map(|start| std::iter::repeat_n(start, STARTS)) {
+        let clusters = points.clusters(parts, states, counts, &mut rng);
         let mut labels = vec![0.0; n * states];
         clusters.iter().enumerate().for_each(|(row, cluster)| labels[cluster * n + row] = 1.0);
         let (weights, prior) = start(rows, &views, &bases, [&labels, &labels, &labels])?;
@@ -68,7 +69,7 @@ pub(super) fn sieve(
     let (point, _) = sieve.maximise(point, ITERATIONS);
     let (views, prior) = sieve.unpack(&point, bases);
     let map = FeatureMap::Posterior { way: Way::Sieve, prior, views, settled: None };
-    let mediator = mediator(rows, &map);
+    let mediator = mediator(rows, &map, counts);
     Ok((map, mediator))
 }
 
@@ -77,12 +78,13 @@ fn hard(rows: usize, k: usize, labels: &[f64]) -> Vec<usize> {
     (0..rows).map(|row| best((0..k).map(|class| labels[class * rows + row]))).collect()
 }
 
-/// Calls each state of a feature map by the class with the largest mean summed score in it.
-fn mediator(rows: &Batch, map: &FeatureMap) -> Mediator {
+/// Calls each state of a feature map by the class with the largest mean summed score in it, or so that each class has as many
+/// as are given.
+fn mediator(rows: &Batch, map: &FeatureMap, counts: Option<&[usize]>) -> Mediator {
     let (n, k) = (rows.rows(), rows.k());
     let posteriors: [Vec<f64>; VIEWS] = std::array::from_fn(|v| {
         let mut evaluated = Evaluated::default();
-        map.evaluate(v, n, rows.view(v), &rows.without(&[v]), &mut evaluated);
+        map.evaluate(v, (n, k), &rows.inputs(v), &rows.without(&[v]), &mut evaluated);
         evaluated.posterior
     });
     let mut joint = Vec::new();
@@ -94,13 +96,17 @@ fn mediator(rows: &Batch, map: &FeatureMap) -> Mediator {
         posterior.iter().enumerate().map(|(row, p)| p * score(row, class)).sum::<f64>() / n as f64
     };
     let prior: Vec<f64> = joint.chunks_exact(n).map(|column| column.iter().sum()).collect();
-    let matching = call_states(&Mat::from_fn(states, k, gain), &prior);
+    let weights = Mat::from_fn(states, k, gain);
+    let matching = match counts {
+        Some(counts) => call_counted(&weights, &prior, counts),
+        None => call_states(&weights, &prior),
+    };
     let mut classes = vec![0; states];
     matching.order.iter().zip(&matching.names).for_each(|(&state, &class)| classes[state] = class);
-    Mediator { map: classes, tried: Vec::new() }
+    Mediator { map: classes, counts: counts.map(<[usize]>::to_vec), tried: Vec::new() }
 }
 
-/// The whitened scores of all views, row by row; zero, their mean, where a view is missing.
+/// The whitened scores and features of all views, row by row; zero, their mean, where a view is missing.
 struct Points {
     width: usize,
     cells: Vec<f64>,
@@ -125,19 +131,25 @@ impl Points {
         &self.cells[row * self.width..(row + 1) * self.width]
     }
 
-    /// So many clusters, each of rows of one part. The parts have one each, and the part whose rows are on the whole
-    /// farthest from their centres, counted for each of its clusters, gets the next.
-    fn clusters(&self, parts: &[usize], count: usize, rng: &mut Pcg64) -> Vec<usize> {
+    /// So many clusters, each of rows of one part, as many of each as are given. Otherwise the parts have one each, and the
+    /// part whose rows are on the whole farthest from their centres, counted for each of its clusters, gets the next.
+    fn clusters(
+        &self,
+        parts: &[usize],
+        count: usize,
+        given: Option<&[usize]>,
+        rng: &mut Pcg64,
+    ) -> Vec<usize> {
         let n = parts.len();
         let mut looked: Vec<usize> = sample(rng, n, n.min(CLUSTERED_ROWS)).into_vec();
         looked.sort_unstable();
-        let number = parts.iter().max().map_or(0, |last| last + 1);
+        let number = given.map_or_else(|| parts.iter().max().map_or(0, |last| last + 1), <[usize]>::len);
         let members: Vec<Vec<usize>> = (0..number)
             .map(|part| looked.iter().copied().filter(|&row| parts[row] == part).collect())
             .collect();
         let scatter: Vec<f64> = members.iter().map(|rows| self.scatter(rows)).collect();
-        let mut counts = vec![1; number];
-        for _ in number..count {
+        let mut counts = given.map_or_else(|| vec![1; number], <[usize]>::to_vec);
+        for _ in counts.iter().sum()..count {
             let share = |part: usize| scatter[part] / counts[part] as f64;
             let most = (0..number).max_by(|&a, &b| share(a).total_cmp(&share(b))).unwrap_or(0);
             counts[most] += 1;

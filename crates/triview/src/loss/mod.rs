@@ -7,6 +7,7 @@ mod exponential;
 mod hinge;
 mod log;
 mod shared;
+mod whole;
 mod zero_one;
 
 pub use ceilings::Ceilings;
@@ -14,6 +15,7 @@ pub use exponential::ExponentialLoss;
 pub use hinge::HingeLoss;
 pub use log::LogLoss;
 pub use shared::SharedLoss;
+pub use whole::Whole;
 pub use zero_one::ZeroOneLoss;
 
 use crate::error::{Error, Result};
@@ -170,7 +172,13 @@ pub fn named() -> [SharedLoss; 4] {
     ]
 }
 
-/// The loss of this name.
+/// The names of all losses, those of the whole prediction last.
+pub fn names() -> Vec<&'static str> {
+    let of_views = named();
+    of_views.iter().map(|loss| loss.name()).chain(Whole::ALL.map(Whole::name)).collect()
+}
+
+/// The loss of this name, of those that are made of terms of one view each.
 ///
 /// # Errors
 /// [`Error::UnknownLoss`].

@@ -29,15 +29,17 @@ mod left_out;
 mod tally;
 mod temperature;
 mod triples;
+mod unmeasured;
 
 use crate::interval::Interval;
 use crate::linalg::softmax;
-use crate::loss::best;
+use crate::loss::{Whole, best};
 use crate::views::{Batch, total};
 use left_out::LeftOut;
 use tally::{NAMES, Tally};
 pub(crate) use triples::Triples;
 use triples::by_row;
+pub use unmeasured::Unmeasured;
 
 /// Standard errors of their difference beyond which the two ways of estimating disagree.
 const DISAGREEMENT: f64 = 3.0;
@@ -103,6 +105,14 @@ impl Metrics {
     /// All but the matrices, in the order that they are shown in.
     pub fn all(&self) -> [&Metric; 6] {
         [&self.error_rate, &self.brier, &self.hinge, &self.calibration_error, &self.macro_f1, &self.auc]
+    }
+
+    /// The one whose estimate is the mean of this loss.
+    pub fn of(&self, loss: Whole) -> &Metric {
+        match loss {
+            Whole::Error => &self.error_rate,
+            Whole::Brier => &self.brier,
+        }
     }
 
     /// From triples of rows; intervals reach so many standard errors.

@@ -161,9 +161,10 @@ const CHUNK: usize = 248;
 /// Scratch space of one thread.
 #[derive(Default)]
 struct Workspace {
-    /// The scores of each view.
+    /// The scores, and the further features, of each view.
     scores: Vec<Vec<f64>>,
-    /// The sums of the scores of each group of several views.
+    extras: Vec<Vec<f64>>,
+    /// The sums of the scores of each group of several views, and its features.
     sums: [Vec<f64>; VIEWS],
     /// The rows in which each view, and each group, is missing.
     missing: Vec<Vec<usize>>,
@@ -196,23 +197,27 @@ impl Workspace {
         let Plan { header, layout, .. } = plan;
         let (n, k, loss) = (rows.len(), batch.k(), &*header.loss);
         let states = header.states();
-        let q = header.features.dimension(k);
-        self.scores.resize_with(batch.views(), Vec::new);
-        for (view, scores) in self.scores.iter_mut().enumerate() {
-            scores.clear();
-            for class in 0..k {
-                let column = batch.column(view, class);
-                scores.extend(rows.iter().map(|&row| column[row]));
+        let q = layout.features.gram.each_ref().map(|part| part.shape[0]);
+        let gather = |columns: &[f64], out: &mut Vec<f64>| {
+            out.clear();
+            for column in columns.chunks_exact(batch.rows()) {
+                out.extend(rows.iter().map(|&row| column[row]));
             }
+        };
+        self.scores.resize_with(batch.views(), Vec::new);
+        self.extras.resize_with(batch.views(), Vec::new);
+        for view in 0..batch.views() {
+            gather(batch.view(view), &mut self.scores[view]);
+            gather(batch.features(view), &mut self.extras[view]);
         }
         self.find_missing(plan, batch, rows);
         self.multiply_terms(plan, rows)?;
         for (g, members) in header.grouping.groups.iter().enumerate() {
             let missing = &self.missing_groups[g];
-            let absent = &header.absent[g];
-            let scores = sum(&self.scores, members, n, (missing, absent), &mut self.sums[g]);
-            header.features.evaluate(g, n, scores, missing, &mut self.groups[g]);
-            header.bins[g].evaluate(n, scores, missing, &mut self.bins[g]);
+            let said = Said { n, scores: &self.scores, features: &self.extras, missing: &self.missing };
+            let inputs = said.by(members, (missing, &header.absent[g]), &mut self.sums[g]);
+            header.features.evaluate(g, (n, k), inputs, missing, &mut self.groups[g]);
+            header.bins[g].evaluate((n, k), inputs, missing, &mut self.bins[g]);
         }
         self.offset.resize(n, 0.0);
         let scores: Vec<&[f64]> = self.scores.iter().map(Vec::as_slice).collect();
@@ -249,17 +254,24 @@ impl Workspace {
         add_family(layout, &layout.bins, n, bins, &terms, block);
         for v in 0..VIEWS {
             for (part, a) in layout.bins_features[v].iter().zip(others(v)) {
-                kernel::cross(bins[v], features[a], n, bins[v].len() / n, q, part.of_mut(block));
+                kernel::cross(bins[v], features[a], n, bins[v].len() / n, q[a], part.of_mut(block));
             }
         }
 
         for v in 0..VIEWS {
-            kernel::cross(&self.posterior, features[v], n, states, q, layout.posterior[v].of_mut(block));
+            kernel::cross(&self.posterior, features[v], n, states, q[v], layout.posterior[v].of_mut(block));
         }
         for v in 0..VIEWS {
             let [a, b] = others(v);
             header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
-            kernel::cross(&self.posterior, features[v], n, states, q, layout.pair_features[v].of_mut(block));
+            kernel::cross(
+                &self.posterior,
+                features[v],
+                n,
+                states,
+                q[v],
+                layout.pair_features[v].of_mut(block),
+            );
             for t in (0..terms.len()).filter(|&t| layout.holders[t] == v) {
                 let (count, part) = (terms[t].len() / n, &layout.pair_terms[t]);
                 kernel::cross(&self.posterior, terms[t], n, states, count, part.of_mut(block));
@@ -335,26 +347,44 @@ impl BrokenTerm {
     }
 }
 
-/// The sum of the scores of some views, and in some rows what stands for it there; in `work` where it is not the scores of one
-/// view.
-fn sum<'a>(
-    scores: &'a [Vec<f64>],
-    views: &[usize],
+/// What the views say in `n` rows, and where each is missing.
+struct Said<'a> {
     n: usize,
-    (missing, absent): (&[usize], &[f64]),
-    work: &'a mut Vec<f64>,
-) -> &'a [f64] {
-    if let ([view], true) = (views, missing.is_empty()) {
-        return &scores[*view];
+    scores: &'a [Vec<f64>],
+    features: &'a [Vec<f64>],
+    missing: &'a [Vec<usize>],
+}
+
+impl<'a> Said<'a> {
+    /// The sums of the scores of some views and after them their features, where a view is missing what stands for its
+    /// features, and in some rows what stands for all of it; in `work` where it is not the scores of one view.
+    fn by(
+        &self,
+        views: &[usize],
+        (missing, absent): (&[usize], &[f64]),
+        work: &'a mut Vec<f64>,
+    ) -> &'a [f64] {
+        let plain = views.iter().all(|&view| self.features[view].is_empty());
+        if let ([view], true) = (views, plain && missing.is_empty()) {
+            return &self.scores[*view];
+        }
+        work.clone_from(&self.scores[views[0]]);
+        for &view in &views[1..] {
+            work.iter_mut().zip(&self.scores[view]).for_each(|(sum, score)| *sum += score);
+        }
+        let stand_in = |columns: &mut [f64], absent: &[f64], rows: &[usize]| {
+            for (column, absent) in columns.chunks_exact_mut(self.n).zip(absent) {
+                rows.iter().for_each(|&row| column[row] = *absent);
+            }
+        };
+        for &view in views {
+            let from = work.len();
+            work.extend_from_slice(&self.features[view]);
+            stand_in(&mut work[from..], &absent[from / self.n..], &self.missing[view]);
+        }
+        stand_in(work, absent, missing);
+        work
     }
-    work.clone_from(&scores[views[0]]);
-    for &view in &views[1..] {
-        work.iter_mut().zip(&scores[view]).for_each(|(sum, score)| *sum += score);
-    }
-    for (column, absent) in work.chunks_exact_mut(n).zip(absent) {
-        missing.iter().for_each(|&row| column[row] = *absent);
-    }
-    work
 }
 
 /// Adds the moments of one kind of features: `n` rows of each, and of the loss terms.

@@ -87,6 +87,8 @@ pub struct Layout {
     pub holders: Vec<usize>,
     /// The class of each latent state that posteriors are of.
     pub classes: Vec<usize>,
+    /// How many latent states each class has, where that is given.
+    pub counts: Option<Vec<usize>>,
     /// Number of rows.
     pub rows: Part,
     /// Number of rows in which each view is missing.
@@ -142,6 +144,8 @@ pub(crate) struct Dimensions {
     pub(crate) k: usize,
     /// The class of each latent state.
     pub(crate) classes: Vec<usize>,
+    /// How many of them each class has, where that is given.
+    pub(crate) counts: Option<Vec<usize>>,
     pub(crate) terms: Terms,
     /// Of each group's features, the leading one included.
     pub(crate) features: [usize; VIEWS],
@@ -154,7 +158,7 @@ pub(crate) struct Dimensions {
 impl Layout {
     /// The layout for these dimensions.
     pub(crate) fn new(dimensions: Dimensions) -> Self {
-        let Dimensions { views, k, classes, terms, features, bins, third_moment } = dimensions;
+        let Dimensions { views, k, classes, counts, terms, features, bins, third_moment } = dimensions;
         let Terms { holders, each: terms, cut } = terms;
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
@@ -203,6 +207,7 @@ impl Layout {
             len,
             holders,
             classes,
+            counts,
         }
     }
 

@@ -23,7 +23,7 @@ pub struct Header {
     /// Where the terms of a heavy-tailed loss are cut.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceilings: Option<Ceilings>,
-    /// For each group, the scores that its features have where it is missing: the means of the rows looked at. Any
+    /// For each group, the scores and further features that it has where it is missing: the means of the rows looked at. Any
     /// constant would do, and these leave the least noise.
     pub absent: [Vec<f64>; VIEWS],
     /// The bins of each group of views on which the assumption is tested.
@@ -56,11 +56,15 @@ impl Header {
         if !self.latent.as_ref().is_none_or(|latent| latent.fits(k)) {
             return Err(Error::InvalidState { reason: "its latent states are not of its classes".into() });
         }
-        self.features.check(k, self.states())?;
-        if !self.bins.iter().all(|bins| bins.fits(k)) {
+        let widths = self.widths();
+        self.features.check(k, widths, self.states())?;
+        if !self.bins.iter().zip(widths).all(|(bins, width)| bins.fits(width)) {
             return Err(Error::InvalidState { reason: "its bins are broken".into() });
         }
-        if !self.absent.iter().all(|means| means.len() == k && means.iter().all(|mean| mean.is_finite())) {
+        let whole = |(means, width): (&Vec<f64>, usize)| {
+            means.len() == width && means.iter().all(|mean| mean.is_finite())
+        };
+        if !self.absent.iter().zip(widths).all(whole) {
             return Err(Error::InvalidState { reason: "its mean scores are not of its classes".into() });
         }
         let bins = self.bins.each_ref().map(Bins::dimension);
@@ -74,11 +78,26 @@ impl Header {
             views: self.schema.views().len(),
             k,
             classes: self.classes_of_states(),
+            counts: self.latent.as_ref().and_then(|latent| latent.counts.clone()),
             terms,
-            features: [self.features.dimension(k); VIEWS],
+            features: self.dimensions(),
             bins,
             third_moment,
         }))
+    }
+
+    /// How many scores and further features each group of views has.
+    pub(crate) fn widths(&self) -> [usize; VIEWS] {
+        let mut widths = [self.schema.k(); VIEWS];
+        for (width, views) in widths.iter_mut().zip(self.grouping.groups.iter()) {
+            *width += self.schema.features_of(views);
+        }
+        widths
+    }
+
+    /// The dimension of what each group of views is identified by, leading one included.
+    pub fn dimensions(&self) -> [usize; VIEWS] {
+        self.widths().map(|width| self.features.dimension(self.schema.k(), width))
     }
 
     /// The number of latent states that the views are taken to be independent given.
@@ -133,12 +152,12 @@ impl Header {
     /// What the feature map makes of one group of some rows, whose views are the groups.
     pub(crate) fn evaluate(&self, grouped: &Batch, group: usize) -> Evaluated {
         let (n, missing) = (grouped.rows(), grouped.without(&[group]));
-        let mut scores = grouped.view(group).to_vec();
-        for (column, absent) in scores.chunks_exact_mut(n).zip(&self.absent[group]) {
+        let mut inputs = grouped.inputs(group).into_owned();
+        for (column, absent) in inputs.chunks_exact_mut(n).zip(&self.absent[group]) {
             missing.iter().for_each(|&row| column[row] = *absent);
         }
         let mut evaluated = Evaluated::default();
-        self.features.evaluate(group, n, &scores, &missing, &mut evaluated);
+        self.features.evaluate(group, (n, grouped.k()), &inputs, &missing, &mut evaluated);
         evaluated
     }
 
@@ -166,6 +185,12 @@ impl Header {
             if left != right {
                 return Err(Error::StateMismatch { what, left: left.join(", "), right: right.join(", ") });
             }
+        }
+        let features = [&self.schema, schema].map(Schema::all_features);
+        if features[0] != features[1] {
+            let [left, right] =
+                features.map(|all| if all.is_empty() { "empty".into() } else { all.join(", ") });
+            return Err(Error::StateMismatch { what: "the list of features", left, right });
         }
         Ok(())
     }
@@ -275,6 +300,12 @@ impl Moments {
         if mine.states() != theirs.states() {
             let states = |header: &Header| header.states().to_string();
             return differ("the number of latent states", states(mine), states(theirs));
+        }
+        let counts = |header: &Header| header.latent.as_ref().and_then(|latent| latent.counts.clone());
+        if counts(mine) != counts(theirs) {
+            let shown =
+                |header: &Header| counts(header).map_or("free".into(), |counts| format!("{counts:?}"));
+            return differ("the number of latent states of each class", shown(mine), shown(theirs));
         }
         if mine.features.name() != theirs.features.name() {
             let name = |header: &Header| header.features.name().to_string();

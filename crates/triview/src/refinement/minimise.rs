@@ -33,19 +33,23 @@ struct Problem<'a, F> {
 }
 
 impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Problem<'_, F> {
-    fn at<T>(&self, point: &[f64], pick: impl Fn(f64, &[f64]) -> T) -> T {
+    /// What is asked at a point. Where that is not a number the search ends: a line search among such never does.
+    fn at<T>(&self, point: &[f64], pick: impl Fn(f64, &[f64]) -> T) -> Result<T, argmin::core::Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
         match &*last {
-            Some((known, value, gradient)) if known == point => pick(*value, gradient),
+            Some((known, value, gradient)) if known == point => Ok(pick(*value, gradient)),
             _ => {
                 let (value, gradient) = (self.function)(point);
+                if !(value.is_finite() && gradient.iter().all(|slope| slope.is_finite())) {
+                    return Err(argmin::core::Error::msg("the value or its gradient is not finite"));
+                }
                 let picked = pick(value, &gradient);
                 let mut best = self.best.lock().unwrap_or_else(PoisonError::into_inner);
                 if value < best.1 {
                     *best = (point.to_vec(), value);
                 }
                 *last = Some((point.to_vec(), value, gradient));
-                picked
+                Ok(picked)
             }
         }
     }
@@ -56,7 +60,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> CostFunction for Problem<'_, F> {
     type Output = f64;
 
     fn cost(&self, point: &Vec<f64>) -> Result<f64, argmin::core::Error> {
-        Ok(self.at(point, |value, _| value))
+        self.at(point, |value, _| value)
     }
 }
 
@@ -65,7 +69,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Gradient for Problem<'_, F> {
     type Gradient = Vec<f64>;
 
     fn gradient(&self, point: &Vec<f64>) -> Result<Vec<f64>, argmin::core::Error> {
-        Ok(self.at(point, |_, gradient| gradient.to_vec()))
+        self.at(point, |_, gradient| gradient.to_vec())
     }
 }
 
@@ -96,4 +100,19 @@ pub(crate) fn minimise(
     });
     let (point, value) = best.into_inner().unwrap_or_else(PoisonError::into_inner);
     Minimum { point, value, iterations, converged }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_a_number_ends_the_search() {
+        // The logarithm is not a number beyond zero, where the first step leads.
+        let logarithm = |point: &[f64]| (point[0].ln(), vec![1.0 / point[0]]);
+        let found = minimise(logarithm, vec![1e-3], 1e-9, 50);
+        assert!(found.value.is_finite() && found.point[0] > 0.0, "{found:?}");
+        let nothing = minimise(|_| (f64::NAN, vec![f64::NAN]), vec![1.0], 1e-9, 50);
+        assert_eq!((nothing.point, nothing.converged), (vec![1.0], false));
+    }
 }
