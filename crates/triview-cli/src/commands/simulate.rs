@@ -44,7 +44,8 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         truth.update(&*loss, batch, labels);
         progress.advance(batch.rows());
     });
-    write_scores(&args.output, population.schema(), batches)?;
+    let known = |(batch, labels): (Batch, Vec<usize>)| Ok((batch, labels.into_iter().map(Some).collect()));
+    write_scores(&args.output, population.schema(), batches.map(known))?;
 
     output::write_text(
         &truth_path,
