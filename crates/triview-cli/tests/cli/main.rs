@@ -6,6 +6,7 @@ mod diagnose;
 mod estimate;
 mod groups;
 mod latent;
+mod learning;
 mod missing;
 mod segments;
 mod simulate;
