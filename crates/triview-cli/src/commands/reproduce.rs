@@ -23,6 +23,8 @@ const RADIUS: f64 = 2.0;
 const SEEDS: [(char, usize); 2] = [('b', 10_000), ('c', 300)];
 /// A seed that was too weak is trained again with a step this many times smaller, as in the paper.
 const SMALLER_STEP: f64 = 4.0;
+/// How often that is tried.
+const MOST_RETRAINED: u32 = 2;
 /// AdaGrad's step.
 const STEP: f64 = 0.04;
 
@@ -67,7 +69,8 @@ pub(super) struct AdaptPoint {
     a: f64,
     draw: u64,
     seed: [f64; 2],
-    adapted: [f64; 2],
+    /// Nothing where no seed told which class is which.
+    adapted: Option<[f64; 2]>,
     oracle: [f64; 2],
     matching_gap: f64,
     matching_gap_low: f64,
@@ -85,7 +88,9 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> Result<Answer> {
     let mut written = Vec::new();
     let mut write = |name: String, text: String| -> Result<()> {
         write_text(&args.output.join(&name), &text)?;
-        written.push(name);
+        if !written.contains(&name) {
+            written.push(name);
+        }
         Ok(())
     };
     write("images.svg".into(), images::svg(&images, global.seed)?)?;
@@ -93,22 +98,19 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> Result<Answer> {
         let suffix = if clipped { "-clipped" } else { "" };
         let mut risks = Vec::new();
         let mut adapted = [Vec::new(), Vec::new()];
+        // Written after every draw, so that what is done is not lost.
         for draw in 0..plan.draws {
             progress.spin("estimating risks (figure a)");
             risks.extend(risk_points(&images, &plan, clipped, global.seed, draw)?);
-            for ((_, labels), points) in SEEDS.iter().zip(&mut adapted) {
+            write(format!("figure-a{suffix}.csv"), figures::risk_table(&risks))?;
+            write(format!("figure-a{suffix}.svg"), figures::risk_chart(&risks, clipped).svg()?)?;
+            for ((name, labels), points) in SEEDS.iter().zip(&mut adapted) {
                 progress.spin("adapting models (figures b and c)");
                 points.extend(adapt_points(&images, &plan, clipped, *labels, global.seed, draw)?);
+                write(format!("figure-{name}{suffix}.csv"), figures::adapt_table(points))?;
+                let chart = figures::adapt_chart(points, *labels, clipped);
+                write(format!("figure-{name}{suffix}.svg"), chart.svg()?)?;
             }
-        }
-        write(format!("figure-a{suffix}.csv"), figures::risk_table(&risks))?;
-        write(format!("figure-a{suffix}.svg"), figures::risk_chart(&risks, clipped).svg()?)?;
-        for ((name, labels), points) in SEEDS.iter().zip(&adapted) {
-            write(format!("figure-{name}{suffix}.csv"), figures::adapt_table(points))?;
-            write(
-                format!("figure-{name}{suffix}.svg"),
-                figures::adapt_chart(points, *labels, clipped).svg()?,
-            )?;
         }
     }
     drop(progress);
@@ -203,24 +205,33 @@ fn adapt_points(
         let unlabelled = triview::learning::FeatureBatch::new(batch.rows(), widths, views)?;
         let source = FeaturesInMemory::new(rows.schema(), vec![unlabelled]);
         let (mut model, mut step, mut retrained) = (first.clone(), STEP, 0);
-        let adaptation = loop {
-            match adapter.adapt(&source, &model, &schema(rows.classes())?) {
-                Err(triview::Error::WeakSeed { .. }) if retrained < 2 => {
+        let schema = schema(rows.classes())?;
+        let (adapted, matching_gap, matching_gap_low) = loop {
+            match adapter.adapt(&source, &model, &schema) {
+                Ok(adaptation) => {
+                    let seed = &adaptation.seed;
+                    let errors = errors(&adaptation.model)?;
+                    break (Some(errors), seed.matching_gap, seed.matching_gap_interval.low);
+                }
+                Err(triview::Error::WeakSeed { gap, low, .. }) => {
+                    if retrained == MOST_RETRAINED {
+                        break (None, gap, low);
+                    }
                     step /= SMALLER_STEP;
                     retrained += 1;
                     model = train(&training, step, draw)?;
                 }
-                other => break other?,
+                Err(error) => return Err(error.into()),
             }
         };
         points.push(AdaptPoint {
             a,
             draw,
             seed: errors(&first)?,
-            adapted: errors(&adaptation.model)?,
+            adapted,
             oracle: errors(&train(&rows, STEP, draw)?)?,
-            matching_gap: adaptation.seed.matching_gap,
-            matching_gap_low: adaptation.seed.matching_gap_interval.low,
+            matching_gap,
+            matching_gap_low,
             retrained,
         });
     }

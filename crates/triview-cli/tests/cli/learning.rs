@@ -232,3 +232,40 @@ fn reproduction_needs_mnist() {
     let message = folder.refused(&["reproduce", "--mnist", "nowhere"]);
     assert!(message.contains("scripts/mnist.sh obtains MNIST"), "{message}");
 }
+
+/// The embedded digits in the files of MNIST, the first thousand to train on.
+fn digits_as_mnist(folder: &Folder) {
+    let records: Vec<&[u8]> = include_bytes!("../../../../data/digits/digits.bin").chunks_exact(65).collect();
+    for (part, records) in [("train", &records[..1000]), ("t10k", &records[1000..])] {
+        let word = |number: usize| (number as u32).to_be_bytes();
+        let mut images = [[0, 0, 8, 3], word(records.len()), word(8), word(8)].concat();
+        let mut labels = [[0, 0, 8, 1], word(records.len())].concat();
+        for record in records {
+            images.extend(record[..64].iter().map(|pixel| pixel * 15));
+            labels.push(record[64]);
+        }
+        folder.write(&format!("{part}-images-idx3-ubyte"), images);
+        folder.write(&format!("{part}-labels-idx1-ubyte"), labels);
+    }
+}
+
+#[test]
+fn a_quick_reproduction() {
+    let folder = Folder::new();
+    digits_as_mnist(&folder);
+    let run = folder.answered(&["reproduce", "--mnist", ".", "--quick", "-o", "figures"]);
+    for name in ["images.svg", "figure-a.svg", "figure-b.svg", "figure-c.svg"] {
+        assert!(run.stdout.contains(name), "{run:?}");
+        assert!(folder.read(&format!("figures/{name}")).starts_with("<svg"), "{name}");
+    }
+    let risks = folder.table("figures/figure-a.csv");
+    assert_eq!((risks.len(), risks[1][0].as_str(), risks[2][0].as_str()), (3, "0", "4"));
+    // At distortion 4, from 4,000 rows: the adapted model is better than its seed on rows that nothing has seen.
+    let adapted = folder.table("figures/figure-b.csv");
+    let cell = |name: &str| -> f64 {
+        let at = adapted[0].iter().position(|column| column == name).expect("a column");
+        adapted[2][at].parse().expect("a number")
+    };
+    assert!(cell("adapted_fresh") < cell("seed_fresh"), "{adapted:?}");
+    assert!(cell("matching_gap_low") > 0.0);
+}

@@ -101,8 +101,10 @@ impl<S: FeatureSource> Problem<'_, S> {
         let mut penalty = 0.1f64;
         let (mut at, mut passes) = (start.to_vec(), 0);
         let mut best: Option<Point> = None;
+        // Logarithms of the last penalty, and of the radius that it led to.
+        let mut last: Option<(f64, f64)> = None;
         for _ in 0..PENALTIES {
-            let point = self.penalised(penalty, &at, 0.1 * most)?;
+            let point = self.penalised(penalty, &at, 0.3 * most)?;
             passes += point.passes + 1;
             let scale = if point.radius > radius { radius / point.radius } else { 1.0 };
             let inside: Vec<f64> = point.standard.iter().map(|x| x * scale).collect();
@@ -114,15 +116,19 @@ impl<S: FeatureSource> Problem<'_, S> {
             if best.as_ref().is_some_and(|best| best.gap <= most) {
                 break;
             }
-            // The norm falls as the penalty grows, about like a power of it.
+            // The norm falls as the penalty grows, about like a power of it: the secant's, once there are two points.
+            let (x, y) = (penalty.ln(), point.radius.max(1e-12).ln());
             if point.radius > radius {
-                weak = penalty.ln()
+                weak = x
             } else {
-                strong = penalty.ln()
+                strong = x
             }
-            let guess = penalty.ln() + 1.5 * (point.radius / radius).max(1e-3).ln();
-            let margin = 0.1 * (strong - weak);
+            let slope =
+                last.map(|(x0, y0)| (x - x0) / (y - y0)).filter(|slope| (-10.0..-0.2).contains(slope));
+            let guess = x + slope.unwrap_or(-1.5) * (radius.ln() - y);
+            let margin = 0.02 * (strong - weak);
             penalty = guess.clamp(weak + margin, strong - margin).exp();
+            last = Some((x, y));
             at = point.standard;
         }
         let mut best = best.unwrap_or(Point { standard: at, radius: 0.0, gap: f64::INFINITY, passes });

@@ -55,6 +55,7 @@ pub(super) fn adapt_table(points: &[AdaptPoint]) -> String {
         "a,draw,seed,seed_fresh,adapted,adapted_fresh,oracle,oracle_fresh,matching_gap,matching_gap_low,retrained\n",
     );
     for p in points {
+        let adapted = |at: usize| p.adapted.map(|errors| errors[at].to_string()).unwrap_or_default();
         let _ = writeln!(
             text,
             "{},{},{},{},{},{},{},{},{},{},{}",
@@ -62,8 +63,8 @@ pub(super) fn adapt_table(points: &[AdaptPoint]) -> String {
             p.draw,
             p.seed[0],
             p.seed[1],
-            p.adapted[0],
-            p.adapted[1],
+            adapted(0),
+            adapted(1),
             p.oracle[0],
             p.oracle[1],
             p.matching_gap,
@@ -76,7 +77,9 @@ pub(super) fn adapt_table(points: &[AdaptPoint]) -> String {
 
 /// Figures b and c: error rates on fresh rows.
 pub(super) fn adapt_chart(points: &[AdaptPoint], labels: usize, clipped: bool) -> Chart {
-    let curve = |name: &str, of: fn(&AdaptPoint) -> f64| series(name, points.iter().map(|p| (p.a, of(p))));
+    let curve = |name: &str, of: fn(&AdaptPoint) -> Option<f64>| {
+        series(name, points.iter().filter_map(|p| Some((p.a, of(p)?))))
+    };
     let letter = if labels == 300 { 'c' } else { 'b' };
     Chart {
         title: format!("({letter}) Domain adaptation from {labels} labels{}", pixels(clipped)),
@@ -84,9 +87,9 @@ pub(super) fn adapt_chart(points: &[AdaptPoint], labels: usize, clipped: bool) -
         y_label: "error rate on fresh rows".into(),
         log_y: false,
         series: vec![
-            curve("seed model", |p| p.seed[1]),
-            curve("adapted", |p| p.adapted[1]),
-            curve("oracle", |p| p.oracle[1]),
+            curve("seed model", |p| Some(p.seed[1])),
+            curve("adapted", |p| p.adapted.map(|errors| errors[1])),
+            curve("oracle", |p| Some(p.oracle[1])),
         ],
     }
 }
