@@ -19,8 +19,8 @@ use crate::linalg::dot;
 use crate::refinement::minimise;
 use std::cell::RefCell;
 
-/// Iterations between two looks at the gap.
-const ITERATIONS: usize = 30;
+/// The most iterations between two looks at the gap.
+const ITERATIONS: usize = 100;
 /// Looks at the gap before a penalty is given up on.
 const LOOKS: usize = 10;
 /// Penalties that are tried for one radius.
@@ -78,8 +78,10 @@ impl<S: FeatureSource> Problem<'_, S> {
         };
         let mut standard = start.to_vec();
         let mut gap = f64::INFINITY;
+        // A gradient r is left of the penalised value: g = r - lambda theta, and the gap is at most some r^2 / lambda.
+        let mut tolerance = 0.5 * (penalty * most).sqrt();
         for _ in 0..LOOKS {
-            let minimum = minimise(function, standard, 1e-12, ITERATIONS);
+            let minimum = minimise(function, standard, tolerance, ITERATIONS);
             if let Some(error) = failed.take() {
                 return Err(error);
             }
@@ -88,9 +90,10 @@ impl<S: FeatureSource> Problem<'_, S> {
             *passes.borrow_mut() += 1;
             let (radius, before) = (norm(&standard), gap);
             gap = dot(&gradient, &standard) + radius * norm(&gradient);
-            if gap <= most || minimum.iterations < ITERATIONS || gap > 0.95 * before {
+            if gap <= most || (gap > 0.95 * before && minimum.converged) {
                 break;
             }
+            tolerance *= 0.3;
         }
         Ok(Point { radius: norm(&standard), standard, gap, passes: passes.into_inner() })
     }
