@@ -1,11 +1,11 @@
 # Each target does its own set-up; all that is needed beforehand is Rust (and Python 3 for `bench`, npm for
-# `accuracy`).
+# `accuracy`, `bench` and `reproduce`).
 
 CARGO ?= cargo
 PYTHON ?= python3
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench accuracy
+.PHONY: help demo test lint bench accuracy reproduce
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,7 +24,8 @@ lint: ## Check formatting, lints, documentation, and the tree itself
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --lib
 	scripts/hygiene.sh
 
-bench: .venv/ready ## Time the kernels and the whole estimate beside faer, NumPy and pyarrow
+bench: .venv/ready ## Time kernels, estimate and adaptation beside faer, NumPy, pyarrow and scikit-learn
+	scripts/mnist.sh
 	$(CARGO) build --release -p triview-cli
 	$(CARGO) bench --workspace --benches
 	for script in scripts/bench_*.py; do echo; echo "== $$script"; .venv/bin/python $$script || exit 1; done
@@ -32,6 +33,10 @@ bench: .venv/ready ## Time the kernels and the whole estimate beside faer, NumPy
 accuracy: ## Measure the accuracy on composite MNIST and simulated data (obtains MNIST)
 	scripts/mnist.sh
 	$(CARGO) run --release --example accuracy
+
+reproduce: ## Redraw the paper's experiments on MNIST in reproduction/ (obtains MNIST)
+	scripts/mnist.sh
+	$(CARGO) run --release -p triview-cli -- reproduce --mnist data/mnist -o reproduction
 
 .venv/ready: scripts/requirements-bench.txt
 	$(PYTHON) -m venv .venv

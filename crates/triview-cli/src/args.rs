@@ -1,5 +1,6 @@
 //! What can be asked on the command line.
 
+use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
@@ -48,8 +49,12 @@ pub(crate) enum Command {
     Diagnose(DiagnoseArgs),
     Moments(MomentsArgs),
     Inspect(InspectArgs),
+    Train(TrainArgs),
+    Score(ScoreArgs),
+    Adapt(AdaptArgs),
     Simulate(SimulateArgs),
     Demo(DemoArgs),
+    Reproduce(ReproduceArgs),
 }
 
 /// Estimate the risk from unlabelled scores
@@ -142,12 +147,12 @@ pub(crate) struct MomentsArgs {
     pub(crate) method: MethodArgs,
 }
 
-/// Show what a state holds
+/// Show what a state or a model holds
 #[derive(Debug, Args)]
 #[command(after_long_help = "Example:\n  triview inspect monday.state")]
 pub(crate) struct InspectArgs {
-    /// A state, or a feature map that `estimate --save-posterior` wrote
-    #[arg(value_name = "STATE")]
+    /// A state, a model, or a feature map that `estimate --save-posterior` wrote
+    #[arg(value_name = "STATE|MODEL")]
     pub(crate) input: PathBuf,
     /// Print one JSON object instead of text
     #[arg(long)]

@@ -37,6 +37,8 @@ pub(crate) struct Series {
     pub(crate) name: String,
     /// Its points, from left to right.
     pub(crate) points: Vec<(f64, f64)>,
+    /// Error bars: where, from and to. What is beyond the axis is cut off.
+    pub(crate) bars: Vec<(f64, f64, f64)>,
 }
 
 /// Curves over a common axis.
@@ -83,6 +85,7 @@ impl Chart {
         let x = extent(curves.iter().flatten().map(|point| point.0));
         let y = extent(curves.iter().flatten().map(|point| point.1));
         let y = if self.log_y { Scale::logarithmic(&y) } else { Scale::linear(&y) };
+        let y_range = y.range();
         let mut chart = ChartBuilder::on(&plot)
             .margin(12)
             .x_label_area_size(48)
@@ -99,6 +102,16 @@ impl Chart {
             .bold_line_style(GRID)
             .light_line_style(TRANSPARENT)
             .draw()?;
+        let ends = (y_range.start, y_range.end);
+        for (index, series) in self.series.iter().enumerate() {
+            for (x, low, high) in series.bars.iter().filter(|(_, low, high)| (low + high).is_finite()) {
+                let [low, high] = [*low, *high].map(|end| end.clamp(ends.0, ends.1));
+                chart.draw_series([PathElement::new(
+                    [(*x, low), (*x, high)],
+                    colour(index).stroke_width(1),
+                )])?;
+            }
+        }
         for (index, curve) in curves.iter().enumerate() {
             chart.draw_series(LineSeries::new(curve.iter().copied(), stroke(index)))?;
             for point in curve {
@@ -222,6 +235,7 @@ mod tests {
         let curve = |name: &str, at: fn(f64) -> f64| Series {
             name: name.into(),
             points: (0..=10).map(|a| (f64::from(a), at(f64::from(a)))).collect(),
+            bars: (0..=10).map(|a| (f64::from(a), -1.0, 2.0 * at(f64::from(a)))).collect(),
         };
         let mut series = vec![
             curve("true risk", |a| 0.026 * (0.67 * a).exp()),

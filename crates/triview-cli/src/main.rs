@@ -8,6 +8,8 @@ mod digits;
 mod heat;
 mod inputs;
 mod json;
+mod learning_args;
+mod mnist;
 mod output;
 mod printer;
 mod progress;
@@ -44,8 +46,12 @@ fn run(cli: &Cli) -> anyhow::Result<Answer> {
         Command::Diagnose(args) => commands::diagnose::run(args, &cli.global),
         Command::Moments(args) => commands::moments::run(args, &cli.global),
         Command::Inspect(args) => commands::inspect::run(args),
+        Command::Train(args) => commands::train::run(args, &cli.global),
+        Command::Score(args) => commands::score::run(args, &cli.global),
+        Command::Adapt(args) => commands::adapt::run(args, &cli.global),
         Command::Simulate(args) => commands::simulate::run(args, &cli.global),
         Command::Demo(args) => commands::demo::run(args, &cli.global),
+        Command::Reproduce(args) => commands::reproduce::run(args, &cli.global),
     }
 }
 

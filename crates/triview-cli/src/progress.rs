@@ -2,8 +2,10 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use triview::learning::{FeatureBatch, FeatureSchema, FeatureSource};
 use triview::views::{Batch, Schema, Source};
 
 /// What is done sooner shows nothing.
@@ -35,6 +37,11 @@ impl Progress {
 
     /// The same source, whose rows are counted as they are read.
     pub(crate) fn watch<'a, S: Source>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
+        Watched { source, rows, progress: self }
+    }
+
+    /// The same of feature rows.
+    pub(crate) fn watch_features<'a, S>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
         Watched { source, rows, progress: self }
     }
 
@@ -119,19 +126,50 @@ impl<S: Source> Source for Watched<'_, S> {
     }
 }
 
+impl<S: FeatureSource> FeatureSource for Watched<'_, S> {
+    type Error = S::Error;
+
+    fn schema(&self) -> &FeatureSchema {
+        self.source.schema()
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
+        let batches = self.source.batches()?;
+        self.progress.count("reading", self.rows);
+        Ok(Counted { batches, progress: self.progress })
+    }
+}
+
+/// Something that has rows.
+trait HasRows {
+    fn count_rows(&self) -> usize;
+}
+
+impl HasRows for Batch {
+    fn count_rows(&self) -> usize {
+        self.rows()
+    }
+}
+
+impl HasRows for Arc<FeatureBatch> {
+    fn count_rows(&self) -> usize {
+        self.rows()
+    }
+}
+
 /// Counts the rows of batches that go by.
 struct Counted<'a, I> {
     batches: I,
     progress: &'a Progress,
 }
 
-impl<I: Iterator<Item = Result<Batch, E>>, E> Iterator for Counted<'_, I> {
-    type Item = Result<Batch, E>;
+impl<I: Iterator<Item = Result<B, E>>, B: HasRows, E> Iterator for Counted<'_, I> {
+    type Item = Result<B, E>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.batches.next();
         if let Some(Ok(batch)) = &batch {
-            self.progress.advance(batch.rows());
+            self.progress.advance(batch.count_rows());
         }
         batch
     }

@@ -33,6 +33,16 @@ pub(crate) enum Place {
     List { column: usize, order: Vec<usize> },
 }
 
+impl Place {
+    /// How many cells a row has.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Place::Columns(columns) => columns.len(),
+            Place::List { order, .. } => order.len(),
+        }
+    }
+}
+
 /// What a column's equal values say of their rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
@@ -66,6 +76,8 @@ pub(crate) struct Selection {
     pub(crate) views: Vec<String>,
     /// Empty while it is not known how long the lists are.
     pub(crate) classes: Vec<String>,
+    /// In a feature table the names of each view's features; in a score table there are classes instead.
+    pub(crate) features: Vec<Vec<String>>,
     pub(crate) places: Vec<Place>,
     /// For each view its further features and their columns.
     pub(crate) features: Vec<Vec<(String, usize)>>,
@@ -75,7 +87,7 @@ pub(crate) struct Selection {
 }
 
 /// The classes of a view, each with its column.
-type View<'a> = (&'a str, Vec<(&'a str, usize)>);
+pub(crate) type View<'a> = (&'a str, Vec<(&'a str, usize)>);
 
 /// Finds the views, the classes and the other columns that are wanted.
 pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Selection, Error> {
@@ -104,6 +116,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
     let mut selection = Selection {
         views: views.iter().map(|(view, _)| view.to_string()).collect(),
         classes: Vec::new(),
+        features: Vec::new(),
         places: Vec::new(),
         features: wanted_features(path, columns, &features, &views, options)?,
         keys: Vec::new(),
@@ -225,10 +238,16 @@ impl Selection {
         format!("{}:{}", self.views[view], self.features[view][feature].0)
     }
 
-    /// What messages call a score: its column, or its place in a list.
+    /// The widths of the views.
+    pub(crate) fn widths(&self) -> Vec<usize> {
+        self.places.iter().map(Place::width).collect()
+    }
+
+    /// What messages call a cell: its column, or its place in a list.
     pub(crate) fn label(&self, view: usize, class: usize) -> String {
+        let names = self.features.get(view).unwrap_or(&self.classes);
         match &self.places[view] {
-            Place::Columns(_) => format!("{}:{}", self.views[view], self.classes[class]),
+            Place::Columns(_) => format!("{}:{}", self.views[view], names[class]),
             Place::List { order, .. } => format!("{}[{}]", self.views[view], order[class]),
         }
     }
@@ -294,7 +313,7 @@ fn wanted_features(
 }
 
 /// The views of columns `view:class`, of those that are wanted, in the order of their first columns.
-fn named_views<'a>(
+pub(crate) fn named_views<'a>(
     path: &Path,
     columns: &'a [Column],
     wanted: impl Fn(&str, &str) -> bool,
@@ -320,7 +339,7 @@ fn named_views<'a>(
 }
 
 /// The views that are asked for, or all.
-fn wanted_views<'a>(
+pub(crate) fn wanted_views<'a>(
     path: &Path,
     columns: &[Column],
     found: &[View<'a>],
@@ -423,7 +442,7 @@ fn match_classes(
 
 /// The columns to cluster and to segment by. Those of the scores, and lists of whatever use, are not offered: the
 /// views of an array are lists too, and have no text.
-fn key_columns(
+pub(crate) fn key_columns(
     path: &Path,
     columns: &[Column],
     scores: &[usize],

@@ -93,9 +93,8 @@ impl Rows {
                 None => return Err(self.refuse(field, self.selection.label(cell.view, cell.class))),
             }
         }
-        let k = self.selection.classes.len();
         for (view, &empty) in self.empty.iter().enumerate().filter(|(_, empty)| **empty > 0) {
-            if empty < k {
+            if empty < self.selection.places[view].width() {
                 return Err(self.refuse(b"", self.selection.label(view, self.first_empty(view))));
             }
             pending.mark_missing(view, 0);

@@ -111,6 +111,63 @@ pub enum Error {
         /// The columns there are.
         columns: Vec<String>,
     },
+    /// No column looks like features.
+    #[error(
+        "`{}` has no feature columns; they are named `view:feature` (such as `image:12`) or are one list a view; found {}",
+        path.display(), quoted(columns)
+    )]
+    NoFeatureColumns {
+        /// The file.
+        path: PathBuf,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// A feature that a model, or the first file, has and a file lacks.
+    #[error(
+        "`{}` lacks feature `{feature}` of view `{view}`, which {like} has; {}give the features that it was made with",
+        path.display(), did_you_mean(nearest)
+    )]
+    MissingFeature {
+        /// The file.
+        path: PathBuf,
+        /// The view.
+        view: String,
+        /// The feature.
+        feature: String,
+        /// Who has it.
+        like: String,
+        /// The likeliest of those that the file has.
+        nearest: Option<String>,
+    },
+    /// A feature that a model, or the first file, does not know.
+    #[error(
+        "`{}` has feature `{feature}` of view `{view}`, which {like} does not know; leave the column out",
+        path.display()
+    )]
+    SpareFeature {
+        /// The file.
+        path: PathBuf,
+        /// The view.
+        view: String,
+        /// The feature.
+        feature: String,
+        /// Who does not know it.
+        like: String,
+    },
+    /// A label that is none of the classes.
+    #[error(
+        "`{}`, row {row}: the label is `{label}`, which is no class of the model; mend the label, or take a model that was \
+         trained for it",
+        path.display()
+    )]
+    UnknownLabel {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: u64,
+        /// The label.
+        label: String,
+    },
     /// A view that was asked for and is not there.
     #[error("`{}` has no view `{view}`; {}its views are {}", path.display(), did_you_mean(nearest), quoted(found))]
     NoSuchView {

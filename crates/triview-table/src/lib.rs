@@ -19,6 +19,8 @@
 //! of lists for each view; in an array, axes (rows, views, classes). Other columns are ignored, and
 //! [`Table::ignored_columns`] names them. Memory does not grow with the number of rows.
 //!
+//! [`FeatureTable`] reads what models make their scores from, and [`model`] the models.
+//!
 //! [`state`] reads and writes what is left when the rows are gone. Everything is written through [`replace`]:
 //! whole or not at all. No file makes a reader panic, and no length in a file is believed before the bytes are there.
 #![forbid(unsafe_code)]
@@ -27,12 +29,14 @@ mod arrays;
 mod columns;
 mod csv;
 mod error;
+mod features;
 mod format;
 mod guard;
 mod hash;
 mod ipc;
 mod lists;
 mod location;
+pub mod model;
 mod npy;
 mod numbers;
 mod parquet;
@@ -45,6 +49,7 @@ mod table;
 mod write;
 
 pub use error::Error;
+pub use features::{FeatureOptions, FeatureTable};
 pub use format::Format;
 pub use guard::silence_caught_panics;
 pub use replace::replace;

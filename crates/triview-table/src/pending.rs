@@ -1,9 +1,10 @@
-//! A batch while it is being filled.
+//! A batch while it is being filled, of scores or of features.
 
 use crate::columns::Purpose;
 use crate::error::shortened;
 use crate::hash::key;
 use std::collections::BTreeMap;
+use triview::learning::FeatureBatch;
 use triview::views::Batch;
 
 /// How many scores a batch holds at most: batches of 16,384 rows up to three views of 64 classes, fewer beyond.
@@ -21,7 +22,6 @@ const LONGEST: usize = 200;
 /// where the kernels read them, whatever the chunks of the file are.
 #[derive(Debug)]
 pub(crate) struct Pending {
-    k: usize,
     capacity: usize,
     rows: usize,
     scores: Vec<Vec<f64>>,
@@ -37,14 +37,14 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
-    /// An empty batch for so many views and `k` classes, with so many further features of each view.
-    pub(crate) fn new(views: usize, k: usize, features: &[usize]) -> Self {
-        let width = views * k + features.iter().sum::<usize>();
+    /// An empty batch for views of these widths, of so many classes or of so many features, with so many further features of
+    /// each view.
+    pub(crate) fn new(widths: &[usize], features: &[usize]) -> Self {
+        let width = widths.iter().chain(features).sum::<usize>();
         let capacity = (CELLS / width.max(1)).clamp(16, 16_384);
-        let scores = vec![vec![0.0; k * capacity]; views];
-        let features = features.iter().map(|count| vec![0.0; count * capacity]).collect();
+        let cells = |widths: &[usize]| widths.iter().map(|width| vec![0.0; width * capacity]).collect();
+        let (scores, features) = (cells(widths), cells(features));
         Self {
-            k,
             capacity,
             rows: 0,
             scores,
@@ -115,8 +115,8 @@ impl Pending {
     /// Marks a view as missing in the free row `skip`, whatever its cells hold.
     pub(crate) fn mark_missing(&mut self, view: usize, skip: usize) {
         let at = self.rows + skip;
-        for class in 0..self.k {
-            self.scores[view][class * self.capacity + at] = 0.0;
+        for column in self.scores[view].chunks_exact_mut(self.capacity) {
+            column[at] = 0.0;
         }
         self.missing.get_or_insert_with(|| vec![0; self.capacity])[at] |= 1 << view;
     }
@@ -162,6 +162,34 @@ impl Pending {
                 .map(move |(class, column)| (view, class, &mut column[..rows]))
         });
         (columns, self.missing.as_deref().unwrap_or_default())
+    }
+
+    /// The first row and view that is missing, where one is.
+    pub(crate) fn first_missing(&self) -> Option<(usize, usize)> {
+        let missing = self.missing.iter().flat_map(|rows| &rows[..self.rows]).enumerate();
+        missing
+            .into_iter()
+            .find(|(_, views)| **views != 0)
+            .map(|(row, views)| (row, views.trailing_zeros() as usize))
+    }
+
+    /// The batch as features of each view, row by row, and the keys of the segments.
+    ///
+    /// # Errors
+    /// [`triview::Error::FeatureNotFinite`].
+    pub(crate) fn finish_features(self) -> Result<(FeatureBatch, Option<Vec<u64>>), triview::Error> {
+        let widths: Vec<usize> = self.scores.iter().map(|view| view.len() / self.capacity).collect();
+        let of_view = |(cells, &width): (&Vec<f64>, &usize)| {
+            let mut rows = vec![0.0f32; self.rows * width];
+            for (feature, column) in cells.chunks_exact(self.capacity).enumerate() {
+                for (row, value) in column[..self.rows].iter().enumerate() {
+                    rows[row * width + feature] = *value as f32;
+                }
+            }
+            rows
+        };
+        let features = self.scores.iter().zip(&widths).map(of_view).collect();
+        Ok((FeatureBatch::new(self.rows, widths, features)?, self.segments))
     }
 
     /// The batch.

@@ -1,12 +1,15 @@
 //! From the files of a data set to its batches.
 
 use crate::error::Error;
+use crate::hash::key;
 use crate::pending::Pending;
 use crate::prefetch::Ahead;
-use crate::table::{DataSet, Input, Member, Reader};
+use crate::table::{DataSet, Input, Reader};
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use triview::learning::FeatureBatch;
 use triview::views::Batch;
 
 /// Batches that may be ready before they are asked for.
@@ -64,9 +67,10 @@ impl Pipeline {
         Self { set, at: 0, reader: None, done: 0, ended: false }
     }
 
-    fn fill(&mut self) -> Result<Option<Batch>, Error> {
+    /// Fills a batch; nothing at the end.
+    fn fill(&mut self) -> Result<Option<Filled>, Error> {
         let set = self.set.clone();
-        let mut pending = Pending::new(set.views, set.k, &set.features);
+        let mut pending = Pending::new(&set.widths, &set.features);
         let mut runs = Vec::new();
         while pending.room() > 0 {
             let Some(member) = set.members.get(self.at) else { break };
@@ -87,29 +91,109 @@ impl Pipeline {
         if pending.rows() == 0 {
             return Ok(None);
         }
-        let origin = |row: usize| -> (&Member, u64) {
-            let run = &runs[runs.partition_point(|run| run.start <= row).saturating_sub(1)];
-            (&set.members[run.member], run.before + (row - run.start) as u64 + 1)
+        set.keep_names(pending.take_names());
+        Ok(Some(Filled { pending, runs, set }))
+    }
+}
+
+/// A batch that is filled, and where its rows come from.
+struct Filled {
+    pending: Pending,
+    runs: Vec<Run>,
+    set: Arc<DataSet>,
+}
+
+impl Filled {
+    /// The file of a row, and its number there.
+    fn origin(set: &DataSet, runs: &[Run], row: usize) -> (PathBuf, u64, usize) {
+        let run = &runs[runs.partition_point(|run| run.start <= row).saturating_sub(1)];
+        let row = run.before + (row - run.start) as u64 + 1;
+        (set.members[run.member].location.name.clone(), row, run.member)
+    }
+
+    /// Its scores.
+    fn scores(mut self) -> Result<Batch, Error> {
+        let (set, runs) = (&self.set, &self.runs);
+        let place = |row: usize, view: usize, class: usize| {
+            let (path, row, member) = Self::origin(set, runs, row);
+            (path, row, set.members[member].selection.label(view, class))
         };
         if set.options.input == Input::Probability {
-            let clipped = take_logs(&mut pending, &origin)?;
+            let clipped = take_logs(&mut self.pending, &place)?;
             set.clipped.fetch_add(clipped, Ordering::Relaxed);
         }
-        set.keep_names(pending.take_names());
-        match pending.finish() {
+        match self.pending.finish() {
             Err(triview::Error::NotFinite { row, view, class, value }) => {
-                let (member, row) = origin(row);
-                let (path, column) = (member.location.name.clone(), member.selection.label(view, class));
+                let (path, row, column) = place(row, view, class);
                 Err(Error::NotFinite { path, row, column, value })
             }
             Err(triview::Error::FeatureNotFinite { row, view, feature, value }) => {
-                let (member, row) = origin(row);
-                let (path, column) =
-                    (member.location.name.clone(), member.selection.feature_label(view, feature));
+                let (path, row, member) = Self::origin(set, runs, row);
+                let column = set.members[member].selection.feature_label(view, feature);
                 Err(Error::FeatureNotFinite { path, row, column, value })
             }
-            other => Ok(Some(other?)),
+            other => Ok(other?),
         }
+    }
+
+    /// Its features, which must all be there, with the classes of its rows where a column is read for them.
+    fn features(self, classes: Option<&[u64]>) -> Result<FeatureBatch, Error> {
+        let Filled { pending, runs, set } = self;
+        let place = |row: usize, view: usize, feature: usize| {
+            let (path, row, member) = Self::origin(&set, &runs, row);
+            (path, row, set.members[member].selection.label(view, feature))
+        };
+        if let Some((row, view)) = pending.first_missing() {
+            let (path, row, column) = place(row, view, 0);
+            return Err(Error::Null { path, row, column });
+        }
+        let (batch, keys) = match pending.finish_features() {
+            Err(triview::Error::FeatureNotFinite { row, view, feature, value }) => {
+                let (path, row, column) = place(row, view, feature);
+                return Err(Error::NotFinite { path, row, column, value });
+            }
+            other => other?,
+        };
+        let (Some(keys), Some(classes)) = (keys, classes) else { return Ok(batch) };
+        let none = key(b"");
+        let label = |(row, found): (usize, u64)| match classes.iter().position(|class| *class == found) {
+            _ if found == none => Ok(None),
+            Some(class) => Ok(Some(class)),
+            None => {
+                let (path, row, _) = Self::origin(&set, &runs, row);
+                Err(Error::UnknownLabel { path, row, label: set.name(found).unwrap_or_default() })
+            }
+        };
+        let labels = keys.into_iter().enumerate().map(label).collect::<Result<_, _>>()?;
+        Ok(batch.with_labels(labels))
+    }
+}
+
+/// The batches of features of one reading.
+pub(crate) struct FeaturePipeline {
+    pub(crate) pipeline: Pipeline,
+    /// The keys of the classes' names, in the order of the classes.
+    pub(crate) classes: Option<Vec<u64>>,
+}
+
+impl Iterator for FeaturePipeline {
+    type Item = Result<FeatureBatch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let classes = self.classes.as_deref();
+        self.pipeline.advance(|filled| filled.features(classes))
+    }
+}
+
+impl Pipeline {
+    /// The next batch, which ends the reading when it fails.
+    fn advance<T>(&mut self, finish: impl FnOnce(Filled) -> Result<T, Error>) -> Option<Result<T, Error>> {
+        if self.ended {
+            return None;
+        }
+        let filled = self.fill().and_then(|filled| filled.map(finish).transpose()).transpose();
+        self.ended = !matches!(filled, Some(Ok(_)));
+        filled
     }
 }
 
@@ -117,17 +201,15 @@ impl Iterator for Pipeline {
     type Item = Result<Batch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let batch = self.fill().transpose();
-        self.ended = !matches!(batch, Some(Ok(_)));
-        batch
+        self.advance(Filled::scores)
     }
 }
 
 /// Replaces probabilities by their logarithms, and says how many had to be raised.
-fn take_logs<'a>(pending: &mut Pending, origin: &impl Fn(usize) -> (&'a Member, u64)) -> Result<u64, Error> {
+fn take_logs(
+    pending: &mut Pending,
+    place: &impl Fn(usize, usize, usize) -> (PathBuf, u64, String),
+) -> Result<u64, Error> {
     let mut clipped = 0;
     let (columns, missing) = pending.columns_mut();
     for (view, class, column) in columns {
@@ -135,8 +217,7 @@ fn take_logs<'a>(pending: &mut Pending, origin: &impl Fn(usize) -> (&'a Member, 
         for (row, cell) in column.iter_mut().enumerate().filter(|(row, _)| there(*row)) {
             let value = *cell;
             if !(0.0..=1.0).contains(&value) {
-                let (member, row) = origin(row);
-                let (path, column) = (member.location.name.clone(), member.selection.label(view, class));
+                let (path, row, column) = place(row, view, class);
                 return Err(if value.is_finite() {
                     Error::NotAProbability { path, row, column, value }
                 } else {

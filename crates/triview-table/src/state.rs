@@ -22,16 +22,16 @@ use triview::views::VIEWS;
 /// The version of both kinds of file. A program reads its own version only.
 const VERSION: u64 = 4;
 /// The metadata key, and in a header file the key that says what it is.
-const KEY: &str = "triview";
+pub(crate) const KEY: &str = "triview";
 const STATE: &str = "moment state";
 const HEADER: &str = "saved posterior";
 
 /// What a file says about its content: `{"triview": kind, "version": 4, "header": {...}}`.
 #[derive(Serialize)]
-struct Envelope<'a> {
-    triview: &'static str,
-    version: u64,
-    header: &'a Header,
+pub(crate) struct Envelope<'a, H> {
+    pub(crate) triview: &'static str,
+    pub(crate) version: u64,
+    pub(crate) header: &'a H,
 }
 
 /// Whether a file is meant as a state, by its first bytes or by its ending (`.state`, `.safetensors`).
@@ -54,7 +54,7 @@ pub fn is_state(path: &Path) -> bool {
 /// # Errors
 /// [`Error::Missing`] and its like, [`Error::Foreign`], [`Error::Version`] or [`Error::Damaged`].
 pub fn read(path: &Path) -> Result<Moments, Error> {
-    let file = File { path, what: STATE };
+    let file = File { path, what: STATE, version: VERSION };
     let bytes = file.read(looks_like_safetensors, "it is not in the safetensors format")?;
     let damaged = |reason: &dyn std::fmt::Display| file.damaged(reason);
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(&error))?;
@@ -142,7 +142,7 @@ pub fn write(path: &Path, moments: &Moments) -> Result<(), Error> {
 /// # Errors
 /// [`Error::Missing`] and its like, [`Error::Foreign`], [`Error::Version`] or [`Error::Damaged`].
 pub fn read_header(path: &Path) -> Result<Header, Error> {
-    let file = File { path, what: HEADER };
+    let file = File { path, what: HEADER, version: VERSION };
     let begins_like_json = |head: &[u8]| head.trim_ascii_start().first() == Some(&b'{');
     let text = file.read(begins_like_json, "it is not JSON")?;
     file.open_envelope(&text)
@@ -163,14 +163,20 @@ pub fn write_header(path: &Path, header: &Header) -> Result<(), Error> {
 }
 
 /// A file that should be of a certain kind.
-struct File<'a> {
-    path: &'a Path,
-    what: &'static str,
+pub(crate) struct File<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) what: &'static str,
+    /// The version of its kind that this program reads.
+    pub(crate) version: u64,
 }
 
 impl File<'_> {
     /// Reads the file if its first bytes look right: a table of many gigabytes is not read to be refused.
-    fn read(&self, looks_right: impl Fn(&[u8]) -> bool, otherwise: &'static str) -> Result<Vec<u8>, Error> {
+    pub(crate) fn read(
+        &self,
+        looks_right: impl Fn(&[u8]) -> bool,
+        otherwise: &'static str,
+    ) -> Result<Vec<u8>, Error> {
         let location = Location::of(self.path);
         let mut file = location.open()?;
         let mut bytes = Vec::new();
@@ -192,26 +198,26 @@ impl File<'_> {
     }
 
     /// The header in an envelope of the right kind and version.
-    fn open_envelope<H: DeserializeOwned>(&self, text: &[u8]) -> Result<H, Error> {
+    pub(crate) fn open_envelope<H: DeserializeOwned>(&self, text: &[u8]) -> Result<H, Error> {
         let mut envelope: Value = serde_json::from_slice(text).map_err(|error| self.damaged(&error))?;
         if envelope.get(KEY).and_then(Value::as_str) != Some(self.what) {
             return Err(self.foreign("it is something else"));
         }
         let version = envelope.get("version").and_then(Value::as_u64);
         match version.ok_or_else(|| self.damaged(&"it has no version"))? {
-            VERSION => {}
-            found => return Err(Error::Version { path: self.path.into(), found, known: VERSION }),
+            found if found == self.version => {}
+            found => return Err(Error::Version { path: self.path.into(), found, known: self.version }),
         }
         let header = envelope.get_mut("header").map(Value::take).unwrap_or_default();
         serde_json::from_value(header)
             .map_err(|error| self.damaged(&format!("its header is not valid: {error}")))
     }
 
-    fn foreign(&self, found: &'static str) -> Error {
+    pub(crate) fn foreign(&self, found: &'static str) -> Error {
         Error::Foreign { path: self.path.into(), what: self.what, found }
     }
 
-    fn damaged(&self, reason: &dyn std::fmt::Display) -> Error {
+    pub(crate) fn damaged(&self, reason: &dyn std::fmt::Display) -> Error {
         Error::Damaged { path: self.path.into(), what: self.what, reason: reason.to_string() }
     }
 }

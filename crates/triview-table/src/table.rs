@@ -62,8 +62,8 @@ pub struct Table {
 pub(crate) struct DataSet {
     pub(crate) members: Vec<Member>,
     pub(crate) options: ReadOptions,
-    pub(crate) views: usize,
-    pub(crate) k: usize,
+    /// The cells of each view: one a class, or one a feature.
+    pub(crate) widths: Vec<usize>,
     /// The number of further features of each view.
     pub(crate) features: Vec<usize>,
     pub(crate) clipped: AtomicU64,
@@ -73,6 +73,34 @@ pub(crate) struct DataSet {
     _spooled: Vec<NamedTempFile>,
 }
 
+impl DataSet {
+    /// Files whose views have these widths, and so many further features.
+    pub(crate) fn new(
+        members: Vec<Member>,
+        options: ReadOptions,
+        (widths, features): (Vec<usize>, Vec<usize>),
+        spooled: Vec<NamedTempFile>,
+    ) -> Arc<Self> {
+        let (clipped, names) = (AtomicU64::new(0), Mutex::default());
+        Arc::new(Self { members, options, widths, features, clipped, names, _spooled: spooled })
+    }
+
+    /// The number of rows, where the files say it without being read.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        self.members.iter().try_fold(0_u64, |sum, member| sum.checked_add(member.rows?))
+    }
+
+    /// What the key of a segment stands for.
+    pub(crate) fn name(&self, key: u64) -> Option<String> {
+        self.names().get(&key).cloned()
+    }
+
+    /// What all keys of segments that were read stand for.
+    pub(crate) fn all_names(&self) -> Vec<String> {
+        self.names().values().cloned().collect()
+    }
+}
+
 impl Table {
     /// Opens files that together are one data set: the same views and classes, in whatever order. `-` is standard
     /// input; it and other pipes are copied to a temporary file, so that they can be read twice.
@@ -80,19 +108,11 @@ impl Table {
     /// # Errors
     /// Whatever is wrong with a file that its header shows; see [`Error`].
     pub fn open(paths: &[PathBuf], options: &ReadOptions) -> Result<Table, Error> {
-        let mut spooled = Vec::new();
-        let mut members = Vec::new();
-        for path in paths {
-            let location = Location::of(path);
-            let location = if path == Path::new("-") {
-                spool("standard input".into(), io::stdin().lock(), &mut spooled)?
-            } else if location.is_pipe() {
-                spool(path.clone(), location.open()?, &mut spooled)?
-            } else {
-                location
-            };
-            members.push(Member::open(location, options)?);
-        }
+        let (locations, spooled) = locate(paths)?;
+        let mut members = locations
+            .into_iter()
+            .map(|location| Member::open(location, options))
+            .collect::<Result<Vec<Member>, Error>>()?;
         let first = members.first().ok_or(Error::NoFiles)?.location.name.clone();
         // Lists in a file without rows have no length yet: then any file with rows says it.
         let named = members.iter().find(|member| !member.selection.classes.is_empty());
@@ -113,17 +133,10 @@ impl Table {
         let mut seen = HashSet::new();
         let ignored = members.iter().flat_map(|member| &member.selection.ignored);
         let ignored = ignored.filter(|column| seen.insert(*column)).cloned().collect();
-        let set = DataSet {
-            members,
-            options: options.clone(),
-            views: schema.views().len(),
-            k: schema.k(),
-            features: (0..schema.views().len()).map(|view| schema.features(view).len()).collect(),
-            clipped: AtomicU64::new(0),
-            names: Mutex::default(),
-            _spooled: spooled,
-        };
-        Ok(Table { schema, ignored, set: Arc::new(set) })
+        let widths = vec![schema.k(); schema.views().len()];
+        let features = (0..schema.views().len()).map(|view| schema.features(view).len()).collect();
+        let set = DataSet::new(members, options.clone(), (widths, features), spooled);
+        Ok(Table { schema, ignored, set })
     }
 
     /// Columns that are no scores, such as `label`.
@@ -133,7 +146,7 @@ impl Table {
 
     /// The number of rows, where the files say it without being read (all but CSV).
     pub fn rows(&self) -> Option<u64> {
-        self.set.members.iter().try_fold(0_u64, |sum, member| sum.checked_add(member.rows?))
+        self.set.rows()
     }
 
     /// How many probabilities the latest reading raised to 1e-15 because they were below it, most often zero.
@@ -145,7 +158,7 @@ impl Table {
     /// `(missing)` for rows without one. Known once a batch with the segment has been read, and of the first
     /// hundred thousand segments only: no more than a thousand are ever answered.
     pub fn segment_name(&self, key: u64) -> Option<String> {
-        self.set.names().get(&key).cloned()
+        self.set.name(key)
     }
 }
 
@@ -185,6 +198,23 @@ impl Source for Table {
     }
 }
 
+/// Where the files are; `-` is standard input, and it and other pipes are copied to temporary files.
+pub(crate) fn locate(paths: &[PathBuf]) -> Result<(Vec<Location>, Vec<NamedTempFile>), Error> {
+    let mut spooled = Vec::new();
+    let mut locations = Vec::new();
+    for path in paths {
+        let location = Location::of(path);
+        locations.push(if path == Path::new("-") {
+            spool("standard input".into(), io::stdin().lock(), &mut spooled)?
+        } else if location.is_pipe() {
+            spool(path.clone(), location.open()?, &mut spooled)?
+        } else {
+            location
+        });
+    }
+    Ok((locations, spooled))
+}
+
 /// Copies a pipe to a temporary file.
 fn spool(name: PathBuf, mut pipe: impl Read, spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
     let copy = NamedTempFile::new().and_then(|mut file| io::copy(&mut pipe, &mut file).map(|_| file));
@@ -216,7 +246,7 @@ pub(crate) struct Member {
     pub(crate) selection: Selection,
     head: Head,
     rows: Option<u64>,
-    empty: bool,
+    pub(crate) empty: bool,
 }
 
 /// What each format needs to read its rows.
@@ -230,6 +260,20 @@ enum Head {
 
 impl Member {
     fn open(location: Location, options: &ReadOptions) -> Result<Self, Error> {
+        let mut member = Self::inspect(location, |path, columns| select(path, columns, options))?;
+        if let Some(column) = member.selection.unmeasured()
+            && let Some(k) = member.list_length(column)?
+        {
+            member.selection.name_lists(&member.location.name, k, options)?;
+        }
+        Ok(member)
+    }
+
+    /// Opens a file whose columns `select` chooses from.
+    pub(crate) fn inspect(
+        location: Location,
+        select: impl FnOnce(&Path, &[Column]) -> Result<Selection, Error>,
+    ) -> Result<Self, Error> {
         let format = Format::detect(&mut location.open()?, &location.name)?;
         let inspection = match format {
             Format::Csv => csv::inspect(&location)?.map(Head::Csv),
@@ -238,18 +282,17 @@ impl Member {
             Format::Npy => npy::inspect(&location)?.map(Head::Npy),
         };
         let Inspection { head, columns, rows, empty } = inspection;
-        let mut selection = select(&location.name, &columns, options)?;
-        if let Some(column) = selection.unmeasured() {
-            let length = match &head {
-                Head::Parquet(head) => parquet::list_length(&location, head, column)?,
-                Head::Arrow(schema) => ipc::list_length(&location, schema, column)?,
-                Head::Csv(_) | Head::Npy(_) => None,
-            };
-            if let Some(k) = length {
-                selection.name_lists(&location.name, k, options)?;
-            }
-        }
+        let selection = select(&location.name, &columns)?;
         Ok(Self { location, selection, head, rows, empty })
+    }
+
+    /// The length of the first list of a column, where the file has such a list.
+    pub(crate) fn list_length(&self, column: usize) -> Result<Option<usize>, Error> {
+        match &self.head {
+            Head::Parquet(head) => parquet::list_length(&self.location, head, column),
+            Head::Arrow(schema) => ipc::list_length(&self.location, schema, column),
+            Head::Csv(_) | Head::Npy(_) => Ok(None),
+        }
     }
 
     /// Reads the rows from the first on, in chunks that suit batches of `chunk` rows.

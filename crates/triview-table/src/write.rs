@@ -20,37 +20,45 @@ use triview::views::{Batch, Schema};
 const LABEL: &str = "label";
 
 type Output = BufWriter<File>;
+/// The class of each row, where it is known.
+type Labels = Vec<Option<usize>>;
 
-/// Writes a score table with a `label` column and says how many rows it has. The path's ending chooses the format:
+/// Writes a score table with a `label` column, empty where no label is known, and says how many rows it has. The path's ending chooses the format:
 /// `.csv`, `.parquet`, `.arrow`, or `.npy` (an array of scores, without labels and missing views).
 ///
 /// # Errors
-/// [`Error::OutputFormat`], [`Error::ViewName`] or [`Error::Write`].
+/// [`Error::OutputFormat`], [`Error::ViewName`], [`Error::Write`], or what a batch could not be had for.
 ///
 /// # Panics
 /// When a batch does not have the schema's views and classes, or not one label a row: a mistake of the caller's.
 pub fn write_scores(
     path: &Path,
     schema: &Schema,
-    batches: impl Iterator<Item = (Batch, Vec<usize>)>,
+    batches: impl Iterator<Item = Result<(Batch, Vec<Option<usize>>), Error>>,
 ) -> Result<u64, Error> {
     let format = Format::of_ending(path).ok_or_else(|| Error::OutputFormat { path: path.into() })?;
     if let Some(view) = schema.views().iter().find(|view| view.is_empty() || view.contains(':')) {
         return Err(Error::ViewName { view: view.clone() });
     }
-    let batches = batches.inspect(|(batch, labels)| {
-        assert!(batch.rows() == 0 || batch.k() == schema.k(), "a batch of other classes");
-        assert_eq!(batch.views(), schema.views().len(), "a batch of other views");
-        assert_eq!(batch.rows(), labels.len(), "one label a row");
-    });
     replace(path, |output| {
+        // A batch that cannot be had ends the writing, and keeps what was written from being kept.
+        let mut failed = None;
+        let batches = batches.map_while(|batch| batch.map_err(|error| failed = Some(error)).ok());
+        let batches = batches.inspect(|(batch, labels)| {
+            assert!(batch.rows() == 0 || batch.k() == schema.k(), "a batch of other classes");
+            assert_eq!(batch.views(), schema.views().len(), "a batch of other views");
+            assert_eq!(batch.rows(), labels.len(), "one label a row, or none");
+        });
         let rows = match format {
             Format::Csv => write_csv(output, schema, batches),
             Format::Parquet => write_parquet(output, schema, batches),
             Format::Arrow => write_arrow(output, schema, batches),
             Format::Npy => write_npy(output, schema, batches),
         };
-        rows.map_err(|source| Error::Write { path: path.into(), source })
+        match failed {
+            Some(error) => Err(error),
+            None => rows.map_err(|source| Error::Write { path: path.into(), source }),
+        }
     })
 }
 
@@ -62,7 +70,7 @@ fn names(schema: &Schema) -> impl Iterator<Item = String> {
 fn write_csv(
     output: &mut Output,
     schema: &Schema,
-    batches: impl Iterator<Item = (Batch, Vec<usize>)>,
+    batches: impl Iterator<Item = (Batch, Labels)>,
 ) -> io::Result<u64> {
     let mut writer = csv::Writer::from_writer(output);
     writer.write_record(names(schema).chain([LABEL.to_owned()]))?;
@@ -78,7 +86,7 @@ fn write_csv(
                 }
                 writer.write_field(&number)?;
             }
-            writer.write_field(&schema.classes()[label])?;
+            writer.write_field(label.map_or("", |label| &schema.classes()[label]))?;
             writer.write_record(None::<&[u8]>)?;
         }
         rows += batch.rows() as u64;
@@ -90,7 +98,7 @@ fn write_csv(
 fn write_parquet(
     output: &mut Output,
     schema: &Schema,
-    batches: impl Iterator<Item = (Batch, Vec<usize>)>,
+    batches: impl Iterator<Item = (Batch, Labels)>,
 ) -> io::Result<u64> {
     // Scores hardly ever repeat: a dictionary would only be built to be thrown away.
     let properties = WriterProperties::builder()
@@ -113,7 +121,7 @@ fn write_parquet(
 fn write_arrow(
     output: &mut Output,
     schema: &Schema,
-    batches: impl Iterator<Item = (Batch, Vec<usize>)>,
+    batches: impl Iterator<Item = (Batch, Labels)>,
 ) -> io::Result<u64> {
     let arrow = arrow_schema(schema);
     let mut writer = arrow_ipc::writer::FileWriter::try_new(output, &arrow).map_err(io::Error::other)?;
@@ -129,7 +137,7 @@ fn write_arrow(
 fn write_npy(
     output: &mut Output,
     schema: &Schema,
-    batches: impl Iterator<Item = (Batch, Vec<usize>)>,
+    batches: impl Iterator<Item = (Batch, Labels)>,
 ) -> io::Result<u64> {
     output.write_all(&npy_header(0, schema))?;
     let mut rows = 0;
@@ -171,7 +179,7 @@ fn cells(schema: &Schema) -> impl Iterator<Item = (usize, usize)> {
 fn arrow_schema(schema: &Schema) -> SchemaRef {
     let mut fields: Vec<Field> =
         names(schema).map(|name| Field::new(name, DataType::Float64, true)).collect();
-    fields.push(Field::new(LABEL, DataType::Utf8, false));
+    fields.push(Field::new(LABEL, DataType::Utf8, true));
     Arc::new(arrow_schema::Schema::new(fields))
 }
 
@@ -179,13 +187,13 @@ fn record_batch(
     arrow: &SchemaRef,
     schema: &Schema,
     batch: &Batch,
-    labels: &[usize],
+    labels: &[Option<usize>],
 ) -> io::Result<RecordBatch> {
     let mut columns: Vec<ArrayRef> = cells(schema)
         .map(|(view, class)| Arc::new(Float64Array::from_iter(column(batch, view, class))) as ArrayRef)
         .collect();
-    let labels = labels.iter().map(|&label| schema.classes()[label].as_str());
-    columns.push(Arc::new(StringArray::from_iter_values(labels)));
+    let labels = labels.iter().map(|label| label.map(|label| schema.classes()[label].as_str()));
+    columns.push(Arc::new(StringArray::from_iter(labels)));
     RecordBatch::try_new(arrow.clone(), columns).map_err(io::Error::other)
 }
 

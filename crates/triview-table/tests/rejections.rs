@@ -556,16 +556,19 @@ fn a_view_given_twice() {
     assert_refused!(result, Error::Core(triview::Error::DuplicateName { .. }), "`a` is given twice");
 }
 
-fn some_scores(view: &str) -> (Schema, [(Batch, Vec<usize>); 1]) {
+/// A batch with its labels.
+type Labelled = (Batch, Vec<Option<usize>>);
+
+fn some_scores(view: &str) -> (Schema, [Labelled; 1]) {
     let schema =
         Schema::new(vec![view.into(), "b".into(), "c".into()], vec!["x".into(), "y".into()]).unwrap();
-    (schema, [(Batch::new(1, vec![vec![1.0, 2.0]; 3]).unwrap(), vec![0])])
+    (schema, [(Batch::new(1, vec![vec![1.0, 2.0]; 3]).unwrap(), vec![Some(0)])])
 }
 
 #[test]
 fn output_format() {
     let (schema, batches) = some_scores("a");
-    let result = write_scores(Path::new("scores.txt"), &schema, batches.into_iter());
+    let result = write_scores(Path::new("scores.txt"), &schema, batches.into_iter().map(Ok));
     assert_refused!(result, Error::OutputFormat { .. }, "scores.txt", ".parquet");
 }
 
@@ -574,7 +577,7 @@ fn view_name() {
     let folder = folder();
     for view in ["a:b", ""] {
         let (schema, batches) = some_scores(view);
-        let result = write_scores(&folder.path().join("t.csv"), &schema, batches.into_iter());
+        let result = write_scores(&folder.path().join("t.csv"), &schema, batches.into_iter().map(Ok));
         assert_refused!(result, Error::ViewName { .. }, format!("`{view}`").as_str(), "colon");
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
@@ -585,11 +588,11 @@ fn unwritable() {
     let folder = folder();
     let (schema, batches) = some_scores("a");
     let nowhere: PathBuf = folder.path().join("no/such/folder/t.csv");
-    let result = write_scores(&nowhere, &schema, batches.clone().into_iter());
+    let result = write_scores(&nowhere, &schema, batches.clone().into_iter().map(Ok));
     assert_refused!(result, Error::Write { .. }, "cannot write", "no/such/folder", "nothing was left");
     let taken = folder.path().join("t.csv");
     std::fs::create_dir(&taken).unwrap();
-    let result = write_scores(&taken, &schema, batches.into_iter());
+    let result = write_scores(&taken, &schema, batches.into_iter().map(Ok));
     assert_refused!(result, Error::Write { .. }, "cannot write", "t.csv", "directory");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written");
 }

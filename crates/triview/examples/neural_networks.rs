@@ -88,12 +88,12 @@ impl Network {
 
 /// The pixels of a view of a row.
 fn pixels(rows: &Composites, view: usize, row: usize) -> Vec<f64> {
-    rows.features(view, row).iter().map(|pixel| f64::from(*pixel)).collect()
+    rows.batch().features(view, row).iter().map(|pixel| f64::from(*pixel)).collect()
 }
 
 /// Trains the three networks together on the log loss of their summed outputs.
 fn train(rows: &Composites, rng: &mut Pcg64) -> [Network; 3] {
-    let mut networks = rows.widths().map(|width| Network::new(width, rows.classes(), rng));
+    let mut networks = [0, 1, 2].map(|view| Network::new(rows.batch().widths()[view], rows.classes(), rng));
     let mut order: Vec<usize> = (0..rows.rows()).collect();
     for _ in 0..EPOCHS {
         order.shuffle(rng);

@@ -6,6 +6,7 @@
 //! middle glare.
 
 use crate::error::{Error, Result};
+use crate::learning::{FeatureBatch, FeatureSchema};
 use crate::views::VIEWS;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -161,8 +162,7 @@ impl Recipe {
 pub struct Composites {
     labels: Vec<u8>,
     classes: usize,
-    widths: [usize; VIEWS],
-    features: [Vec<f32>; VIEWS],
+    batch: FeatureBatch,
 }
 
 impl Composites {
@@ -190,8 +190,9 @@ impl Composites {
         let factors = images.factors(distortion);
         let brightest = if clipped { 1.0 } else { f32::INFINITY };
         let members = images.by_class();
-        let widths = std::array::from_fn(|v| (factors.len() - v).div_ceil(VIEWS));
-        let mut features = widths.map(|width| Vec::with_capacity(rows * width));
+        let widths: Vec<usize> = (0..VIEWS).map(|v| (factors.len() - v).div_ceil(VIEWS)).collect();
+        let mut features: Vec<Vec<f32>> =
+            widths.iter().map(|width| Vec::with_capacity(rows * width)).collect();
         let mut labels = Vec::with_capacity(rows);
         let mut rng = Pcg64::seed_from_u64(seed);
         for _ in 0..rows {
@@ -208,7 +209,9 @@ impl Composites {
                 features.extend(pixels.map(|(pixel, factor)| (pixel * factor).min(brightest)));
             }
         }
-        Ok(Self { labels, classes: images.classes, widths, features })
+        let known = labels.iter().map(|&label| Some(usize::from(label))).collect();
+        let batch = FeatureBatch::new(rows, widths, features)?.with_labels(known);
+        Ok(Self { labels, classes: images.classes, batch })
     }
 
     /// The number of rows.
@@ -226,20 +229,17 @@ impl Composites {
         &self.labels
     }
 
-    /// The number of features of each view.
-    pub fn widths(&self) -> [usize; VIEWS] {
-        self.widths
+    /// The rows with their labels, as a model takes them.
+    pub fn batch(&self) -> &FeatureBatch {
+        &self.batch
     }
 
-    /// The features of a view, row by row.
-    pub fn view(&self, view: usize) -> &[f32] {
-        &self.features[view]
-    }
-
-    /// The features of one row in one view.
-    pub fn features(&self, view: usize, row: usize) -> &[f32] {
-        let width = self.widths[view];
-        &self.features[view][row * width..(row + 1) * width]
+    /// What the features are: views `a`, `b` and `c`, each with the indices of its pixels.
+    pub fn schema(&self) -> FeatureSchema {
+        let pixels = |view: usize| {
+            (0..self.batch.widths()[view]).map(move |at| (view + VIEWS * at).to_string()).collect()
+        };
+        FeatureSchema::of_valid(["a", "b", "c"].iter().enumerate().map(|(v, name)| (*name, pixels(v))))
     }
 }
 
@@ -279,11 +279,11 @@ mod tests {
     fn each_view_is_a_third_of_one_image_of_the_class() {
         let rows = 4_000;
         let composites = Composites::draw(&four(), &Recipe::new(rows), 1).expect("composites");
-        assert_eq!(composites.widths(), [6, 5, 5]);
+        assert_eq!(composites.batch().widths(), [6, 5, 5]);
         let mut counts = [[0usize; 4]; VIEWS];
         for row in 0..rows {
             for view in 0..VIEWS {
-                let features = composites.features(view, row);
+                let features = composites.batch().features(view, row);
                 assert!(features.iter().all(|pixel| *pixel == features[0]));
                 let image = (features[0] * 5.0).round() as usize - 1;
                 assert_eq!(image / 2, usize::from(composites.labels()[row]));
@@ -308,13 +308,13 @@ mod tests {
         for row in 0..50 {
             let ratio = |pixel: usize| {
                 let (view, at) = (pixel % VIEWS, pixel / VIEWS);
-                f64::from(shifted.features(view, row)[at] / plain.features(view, row)[at])
+                f64::from(shifted.batch().features(view, row)[at] / plain.batch().features(view, row)[at])
             };
             assert!((ratio(0) - (-3.0f64).exp()).abs() < 1e-6);
             assert!((ratio(9) - (1.0f64 / 3.0).exp()).abs() < 1e-6);
         }
         for view in 0..VIEWS {
-            for (free, bound) in shifted.view(view).iter().zip(clipped.view(view)) {
+            for (free, bound) in shifted.batch().view(view).iter().zip(clipped.batch().view(view)) {
                 assert_eq!(free.min(1.0), *bound);
             }
         }

@@ -101,6 +101,12 @@ pub enum Error {
         /// The score.
         value: f64,
     },
+    /// A view without a feature.
+    #[error("view `{view}` has no feature; give it one, or leave the view out")]
+    NoFeatures {
+        /// The view.
+        view: String,
+    },
     /// A feature that is NaN or infinite.
     #[error(
         "row {row} of the batch, view {view}, feature {feature}: it is {value}; features must be finite numbers"
@@ -113,6 +119,14 @@ pub enum Error {
         /// Position of the feature.
         feature: usize,
         /// The feature.
+        value: f64,
+    },
+    /// A model with a parameter that is NaN or infinite.
+    #[error("the model has a {value} among the parameters of view {view}; train it again")]
+    ModelNotFinite {
+        /// Position of the view.
+        view: usize,
+        /// The parameter.
         value: f64,
     },
     /// More features than can be used.
@@ -293,6 +307,18 @@ pub enum Error {
         groups: usize,
         /// What kept the first of the others from it.
         reason: String,
+    },
+    /// A seed model that does not break the symmetry between the classes.
+    #[error(
+        "the seed model is too weak to tell which class is which: the best naming of the classes leads the second-best by          {gap:.3}, between {low:.3} and {high:.3}; train another seed with a smaller step (`train --step`) or more labels,          or give more rows"
+    )]
+    WeakSeed {
+        /// By how much the risk of the second-best naming is larger.
+        gap: f64,
+        /// The lower end of its interval.
+        low: f64,
+        /// The upper end.
+        high: f64,
     },
     /// A loss that does not exist.
     #[error("there is no loss `{name}`; known: {}", known.join(", "))]

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
 use crate::drawn::Drawn;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::grouping::Grouping;
 use crate::interval::{Interval, reach};
 use crate::loss::Whole;
@@ -125,6 +125,12 @@ impl Estimate {
         self.blocks = parts;
         self.loss = loss.name().to_owned();
         self
+    }
+
+    /// Refuses a model that does not tell which class is which: the lead of the best naming, `gap(theta_0)`, may be none.
+    pub(crate) fn expect_strong_seed(&self) -> Result<()> {
+        let Interval { low, high } = self.matching_gap_interval;
+        if low > 0.0 { Ok(()) } else { Err(Error::WeakSeed { gap: self.matching_gap, low, high }) }
     }
 
     pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Result<Self> {

@@ -6,6 +6,7 @@ pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::FeatureMap;
 use crate::fitting::{self, Look};
 use crate::interval::reach;
+use crate::labelling::Labeller;
 use crate::loss::{self, LogLoss, Loss, SharedLoss, Whole};
 use crate::mediator::Latent;
 use crate::metrics::{self, Metric, Metrics, Triples, Unmeasured};
@@ -321,6 +322,15 @@ impl Estimator {
         let triples = Triples::draw(moments.header(), named, labels, sample, self.seed);
         let reach = reach(self.level, triples.parts(), solution.clarity(moments.rows()));
         (triples, reach)
+    }
+
+    /// The risk from a state, and what labels its rows without labels (see [`Labeller`]).
+    ///
+    /// # Errors
+    /// See [`Estimator::solve`].
+    pub fn solve_labelling(&self, moments: &Moments) -> Result<(Estimate, Labeller)> {
+        let (estimate, solution) = self.solved(moments)?;
+        Ok((estimate, Labeller::new(moments.header(), &solution)))
     }
 
     fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {

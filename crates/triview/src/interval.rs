@@ -78,6 +78,12 @@ impl Deviations {
         Self { blocks: self.blocks.iter().map(cut).collect(), doubt: self.doubt.as_ref().map(cut) }
     }
 
+    /// Of other quantities, which are linear in these.
+    pub(crate) fn map(&self, of: impl Fn(&[f64]) -> Vec<f64>) -> Self {
+        let of = |quantities: &Vec<f64>| of(quantities);
+        Self { blocks: self.blocks.iter().map(of).collect(), doubt: self.doubt.as_ref().map(of) }
+    }
+
     /// The standard error of a linear function of the quantities; infinite where one is not a number, or where there
     /// are no two blocks to compare.
     pub(crate) fn standard_error(&self, of: impl Fn(&[f64]) -> f64) -> f64 {
@@ -117,6 +123,11 @@ impl Deviations {
             left.iter_mut().zip(block).for_each(|(left, moved)| *left -= moved);
         }
         left
+    }
+
+    /// What each block adds to the error of a linear function of the quantities.
+    pub(crate) fn of_blocks(&self, of: impl Fn(&[f64]) -> f64) -> Vec<f64> {
+        self.blocks.iter().map(|block| of(block)).collect()
     }
 
     /// How many blocks there are.

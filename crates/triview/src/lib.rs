@@ -54,6 +54,7 @@ mod fitting;
 pub mod grouping;
 pub mod groups;
 pub mod interval;
+pub mod labelling;
 pub mod learning;
 mod linalg;
 pub mod loss;

@@ -49,6 +49,16 @@ pub(crate) fn affine_columns(x: &[f64], n: usize, p: usize, weights: &[f64], k: 
     Arch::new().dispatch(affine::Affine { x, n, p, weights, k, out });
 }
 
+/// Maps columns of `n` numbers to `k` columns without a constant: `out[c * n + i] = sum_j weights[c * p + j] * x[j * n + i]`.
+pub(crate) fn linear_columns(x: &[f64], n: usize, weights: &[f64], k: usize) -> Vec<f64> {
+    let p = weights.len() / k;
+    let with_constant: Vec<f64> =
+        weights.chunks_exact(p).flat_map(|row| [0.0].into_iter().chain(row.iter().copied())).collect();
+    let mut out = vec![0.0; n * k];
+    affine_columns(x, n, p, &with_constant, k, &mut out);
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

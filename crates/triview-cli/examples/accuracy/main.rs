@@ -4,7 +4,7 @@
 
 mod latent;
 mod losses;
-#[path = "../mnist/mod.rs"]
+#[path = "../../src/mnist.rs"]
 mod mnist;
 mod risk;
 mod trust;

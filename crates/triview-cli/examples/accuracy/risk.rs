@@ -109,10 +109,10 @@ pub(crate) fn composite_mnist(out: &mut impl Write) -> Result<()> {
     let mut truths = vec![(0.0, 0.0); distortions.len()];
     for draw in 0..DRAWS {
         let rows = Composites::draw(&train, &Recipe::new(ROWS), 11_000 + draw)?;
-        let model = LogisticParams::default().seed(100 + draw).check()?.train(&rows);
+        let model = LogisticParams::default().seed(100 + draw).check()?.train(rows.batch(), rows.classes());
         for (at, a) in distortions.into_iter().enumerate() {
             let rows = Composites::draw(&test, &Recipe::new(ROWS).distortion(a), 15_000 + draw)?;
-            let scores = model.scores(&rows)?;
+            let scores = model.scores(rows.batch())?;
             let truth = log_loss(&scores, rows.labels());
             truths[at].0 += truth.value / DRAWS as f64;
             truths[at].1 += truth.standard_error / DRAWS as f64;

@@ -174,7 +174,7 @@ fn truth(population: &Population, seed: u64) -> (f64, f64) {
 
 fn model(mnist: &Mnist) -> Result<LogisticModel> {
     let rows = Composites::draw(&mnist.train, &Recipe::new(10_000), 61_000)?;
-    Ok(LogisticParams::default().seed(61).check()?.train(&rows))
+    Ok(LogisticParams::default().seed(61).check()?.train(rows.batch(), rows.classes()))
 }
 
 /// The same on composite MNIST; the population's risk is that of 200,000 other composites of the same images.
@@ -188,12 +188,12 @@ pub(crate) fn coverage_mnist(out: &mut impl Write) -> Result<()> {
         let mut population = 0.0;
         for part in 0..10 {
             let rows = Composites::draw(&mnist.test, &Recipe::new(20_000).distortion(a), 62_000 + part)?;
-            population += log_loss(&model.scores(&rows)?, rows.labels()).value / 10.0;
+            population += log_loss(&model.scores(rows.batch())?, rows.labels()).value / 10.0;
         }
         let mut tally = Tally::default();
         for draw in 0..DRAWS {
             let rows = Composites::draw(&mnist.test, &Recipe::new(10_000).distortion(a), 63_000 + draw)?;
-            let scores = model.scores(&rows)?;
+            let scores = model.scores(rows.batch())?;
             let labelled = log_loss(&scores, rows.labels());
             tally.add(&estimate(&mnist.schema, scores)?, population, labelled.standard_error);
         }
@@ -222,7 +222,7 @@ pub(crate) fn dependence(out: &mut impl Write) -> Result<()> {
             for draw in 0..draws {
                 let recipe = Recipe::new(rows).distortion(2.5).shared(shared);
                 let composites = Composites::draw(&mnist.test, &recipe, 64_000 + draw)?;
-                let scores = model.scores(&composites)?;
+                let scores = model.scores(composites.batch())?;
                 let labelled = log_loss(&scores, composites.labels());
                 let estimate = estimate(&mnist.schema, scores)?;
                 truth += labelled.value / draws as f64;

@@ -26,10 +26,10 @@ pub(crate) fn metrics(out: &mut impl Write) -> Result<()> {
     let mut covered = vec![[0; 2]; distortions.len()];
     for draw in 0..DRAWS {
         let rows = Composites::draw(&train, &Recipe::new(ROWS), 21_000 + draw)?;
-        let model = LogisticParams::default().seed(200 + draw).check()?.train(&rows);
+        let model = LogisticParams::default().seed(200 + draw).check()?.train(rows.batch(), rows.classes());
         for (at, a) in distortions.into_iter().enumerate() {
             let rows = Composites::draw(&test, &Recipe::new(ROWS).distortion(a), 25_000 + draw)?;
-            let scores = model.scores(&rows)?;
+            let scores = model.scores(rows.batch())?;
             let (truth, wrong) = (labelled(&scores, rows.labels()), error_rate(&scores, rows.labels()));
             let source = InMemory::new(schema.clone(), vec![scores]);
             let estimate = Params::new().seed(SEED).check()?.estimate(&source)?;

@@ -59,7 +59,11 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Answer> {
     let images = digits::images()?;
     let (seen, unseen) = images.split(images.len() / 2)?;
     let training = Composites::draw(&seen, &Recipe::new(ROWS), global.seed)?;
-    let model = LogisticParams::default().step(STEP).seed(global.seed).check()?.train(&training);
+    let model = LogisticParams::default()
+        .step(STEP)
+        .seed(global.seed)
+        .check()?
+        .train(training.batch(), training.classes());
     let estimator = Params::new().seed(global.seed).check()?;
     let steps = shift(&model, &unseen, &estimator, global.seed)?;
     output::write_text(&args.svg, &chart(&steps).svg()?)?;
@@ -80,7 +84,7 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
     let schema = Schema::new(views, classes)?;
     // Other rows than those of the steps: what would have been set aside for validation before the shift.
     let held_out = Composites::draw(images, &Recipe::new(ROWS), seed.wrapping_add(1))?;
-    let validation_risk = log_loss(&model.scores(&held_out)?, held_out.labels()).value;
+    let validation_risk = log_loss(&model.scores(held_out.batch())?, held_out.labels()).value;
     (0..=STRONGEST)
         .into_par_iter()
         .map(|distortion| {
@@ -89,7 +93,7 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
                 &Recipe::new(ROWS).distortion(f64::from(distortion)),
                 seed.wrapping_add(2),
             )?;
-            let scores = model.scores(&rows)?;
+            let scores = model.scores(rows.batch())?;
             let truth = log_loss(&scores, rows.labels());
             let entropy = predictive_entropy(&scores);
             let estimate = estimator
@@ -117,6 +121,7 @@ fn chart(steps: &[Step]) -> Chart {
     let curve = |name: &str, of: fn(&Step) -> f64| Series {
         name: name.to_owned(),
         points: steps.iter().map(|step| (f64::from(step.distortion), of(step))).collect(),
+        bars: Vec::new(),
     };
     Chart {
         title: "Risk of a digit classifier as its images are distorted".to_owned(),

@@ -1,4 +1,4 @@
-//! `triview inspect`: what a state holds.
+//! `triview inspect`: what a state or a model holds.
 
 use crate::answer::Answer;
 use crate::args::InspectArgs;
@@ -9,6 +9,7 @@ use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
 use triview::mediator::Mediator;
 use triview::moments::Header;
+use triview_table::model::{self, Model};
 use triview_table::state;
 
 /// What there is to tell of a file.
@@ -39,6 +40,9 @@ struct Contents<'a> {
 /// Reads the file and tells.
 pub(crate) fn run(args: &InspectArgs) -> Result<Answer> {
     let path = &args.input;
+    if let Ok(model) = model::read(path) {
+        return inspect_model(&model, std::fs::metadata(path)?.len(), args.json);
+    }
     let (header, rows, blocks, missing) = if state::is_state(path) {
         let moments = state::read(path)?;
         let header = moments.header().clone();
@@ -52,6 +56,37 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Answer> {
     };
     let text = if args.json { json::to_text(&contents)? } else { contents.text() };
     Ok(Answer::new(text))
+}
+
+/// What there is to tell of a model.
+#[derive(Debug, Serialize)]
+struct ModelContents<'a> {
+    schema: u32,
+    kind: &'static str,
+    views: &'a [String],
+    /// The number of features of each view.
+    features: ByName<'a, usize>,
+    classes: &'a [String],
+    bytes: u64,
+}
+
+fn inspect_model(model: &Model, bytes: u64, json: bool) -> Result<Answer> {
+    let (views, classes) = (model.schema.views(), model.schema.classes());
+    let widths = model.features.widths();
+    if json {
+        let features = ByName { names: views, values: widths.into() };
+        let contents = ModelContents { schema: json::SCHEMA, kind: "model", views, features, classes, bytes };
+        return Ok(Answer::new(json::to_text(&contents)?));
+    }
+    let counted: Vec<String> =
+        views.iter().zip(&widths).map(|(view, width)| format!("{view} ({width} features)")).collect();
+    let lines = [
+        ("kind", "a model, linear in the features of each view".to_owned()),
+        ("views", names(&counted, WIDTH - 12)),
+        ("classes", format!("{}: {}", classes.len(), names(classes, WIDTH - 20))),
+        ("size", HumanBytes(bytes).to_string()),
+    ];
+    Ok(Answer::new(facts(&lines) + "\n"))
 }
 
 impl<'a> Contents<'a> {

@@ -1,8 +1,12 @@
 //! One file a verb; each has a `run` that ends in an answer.
 
+pub(crate) mod adapt;
 pub(crate) mod demo;
 pub(crate) mod diagnose;
 pub(crate) mod estimate;
 pub(crate) mod inspect;
 pub(crate) mod moments;
+pub(crate) mod reproduce;
+pub(crate) mod score;
 pub(crate) mod simulate;
+pub(crate) mod train;

@@ -48,7 +48,8 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         truth.update(&*loss, whole, batch, labels);
         progress.advance(batch.rows());
     });
-    write_scores(&args.output, population.schema(), batches)?;
+    let known = |(batch, labels): (Batch, Vec<usize>)| Ok((batch, labels.into_iter().map(Some).collect()));
+    write_scores(&args.output, population.schema(), batches.map(known))?;
 
     let name = whole.map_or(loss.name(), Whole::name);
     output::write_text(&truth_path, &truth_text(&truth, name, &population, preset, &setting, global.seed)?)?;

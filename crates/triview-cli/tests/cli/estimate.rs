@@ -19,7 +19,18 @@ fn json() {
 #[test]
 fn help() {
     let folder = Folder::new();
-    for verb in ["estimate", "diagnose", "moments", "inspect", "simulate", "demo"] {
+    for verb in [
+        "estimate",
+        "diagnose",
+        "moments",
+        "inspect",
+        "train",
+        "score",
+        "adapt",
+        "simulate",
+        "demo",
+        "reproduce",
+    ] {
         let help = folder.answered(&[verb, "--help"]).stdout;
         assert!(help.contains("Example"), "{help}");
         assert!(help.contains(&format!("triview {verb}")), "{help}");

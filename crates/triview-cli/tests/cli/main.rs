@@ -7,6 +7,7 @@ mod estimate;
 mod features;
 mod groups;
 mod latent;
+mod learning;
 mod missing;
 mod segments;
 mod simulate;

@@ -30,8 +30,8 @@ fn read_back(views: &[&str]) {
     let batch = Batch::new(20, (0..views.len()).map(scores).collect::<Vec<_>>()).unwrap();
     for name in ["t.csv", "t.parquet", "t.arrow", "t.npy"] {
         let path = folder.path().join(name);
-        let batches = [(batch.clone(), vec![1; 20]), (batch.clone(), vec![2; 20])];
-        assert_eq!(write_scores(&path, &schema, batches.into_iter()).unwrap(), 40, "{name}");
+        let batches = [(batch.clone(), vec![Some(1); 20]), (batch.clone(), vec![None; 20])];
+        assert_eq!(write_scores(&path, &schema, batches.into_iter().map(Ok)).unwrap(), 40, "{name}");
         let (table, batches) = read(&path).unwrap();
         let both = [rows(std::slice::from_ref(&batch)), rows(std::slice::from_ref(&batch))].concat();
         assert_eq!(rows(&batches), both, "{name}");
@@ -138,11 +138,14 @@ fn views_may_be_missing_in_every_format() {
     let batch = Batch::new(n, (0..3).map(scores).collect::<Vec<Vec<f64>>>()).unwrap().with_missing(masks(n));
     for name in ["t.csv", "t.parquet", "t.arrow"] {
         let path = folder.path().join(name);
-        write_scores(&path, &schema, [(batch.clone(), vec![0; n])].into_iter()).unwrap();
+        write_scores(&path, &schema, [(batch.clone(), vec![Some(0); n])].into_iter().map(Ok)).unwrap();
         assert_eq!(read(&path).unwrap().1, std::slice::from_ref(&batch), "{name}");
     }
-    let refused =
-        write_scores(&folder.path().join("t.npy"), &schema, [(batch.clone(), vec![0; n])].into_iter());
+    let refused = write_scores(
+        &folder.path().join("t.npy"),
+        &schema,
+        [(batch.clone(), vec![Some(0); n])].into_iter().map(Ok),
+    );
     assert!(refused.unwrap_err().to_string().contains("an array cannot say that a view is missing"));
 
     // Lists: null themselves, or of nulls.

@@ -4,9 +4,10 @@
 //! potentials that the risk estimate starts from.
 
 use super::evaluation::log_sum_exp;
-use crate::composite::Composites;
+use super::linear::Shape;
+use super::rows::FeatureBatch;
 use crate::error::{Error, Result};
-use crate::views::{Batch, VIEWS};
+use crate::views::Batch;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -83,30 +84,50 @@ impl LogisticParams {
 pub struct LogisticTrainer(LogisticParams);
 
 impl LogisticTrainer {
-    /// Minimises the log loss of the labels from weights of zero. Coordinate `c` moves by
+    /// Minimises the log loss of the rows with labels from weights of zero. Coordinate `c` moves by
     /// `step * g_c / sqrt(sum of g_c^2 so far)` (AdaGrad: Duchi, Hazan and Singer 2011).
-    pub fn train(&self, rows: &Composites) -> LogisticModel {
+    pub fn train(&self, rows: &FeatureBatch, classes: usize) -> LogisticModel {
         let params = &self.0;
-        let mut model = LogisticModel::zero(rows.widths(), rows.classes());
-        let mut gradient = model.clone();
-        let mut squares = model.clone();
-        let mut order: Vec<usize> = (0..rows.rows()).collect();
+        let shape = Shape { widths: rows.widths().to_vec(), classes };
+        let mut theta = vec![0.0; shape.len()];
+        let mut gradient = theta.clone();
+        let mut squares = theta.clone();
+        let mut order: Vec<usize> = (0..rows.rows()).filter(|&row| rows.label(row).is_some()).collect();
         let mut rng = Pcg64::seed_from_u64(params.seed);
         for _ in 0..params.epochs {
             order.shuffle(&mut rng);
             for minibatch in order.chunks(params.minibatch) {
-                model.gradient(rows, minibatch, &mut gradient);
-                for (part, (gradient, squares)) in
-                    model.parts_mut().zip(gradient.parts_mut().zip(squares.parts_mut()))
-                {
-                    for ((weight, g), square) in part.iter_mut().zip(gradient).zip(squares) {
-                        *square += *g * *g;
-                        *weight -= params.step * *g / (*square + FLOOR).sqrt();
-                    }
+                add_gradient(&shape, &theta, rows, minibatch, &mut gradient);
+                for ((weight, g), square) in theta.iter_mut().zip(&gradient).zip(&mut squares) {
+                    *square += *g * *g;
+                    *weight -= params.step * *g / (*square + FLOOR).sqrt();
                 }
             }
         }
-        model
+        LogisticModel::of_theta(&shape, &theta)
+    }
+}
+
+/// The gradient of the mean log loss over some rows.
+fn add_gradient(shape: &Shape, theta: &[f64], rows: &FeatureBatch, chosen: &[usize], gradient: &mut [f64]) {
+    gradient.fill(0.0);
+    let mut residual = vec![0.0; shape.classes];
+    for &row in chosen {
+        residual.copy_from_slice(&theta[shape.bias()]);
+        for view in 0..rows.views() {
+            shape.add_scores(&theta[shape.weights(view)], rows.features(view, row), &mut residual);
+        }
+        // The derivative of the loss by the scores: posterior minus label, over the rows averaged.
+        let total = log_sum_exp(&residual);
+        residual.iter_mut().for_each(|score| *score = (*score - total).exp());
+        if let Some(label) = rows.label(row) {
+            residual[label] -= 1.0;
+        }
+        residual.iter_mut().for_each(|r| *r /= chosen.len() as f64);
+        gradient[shape.bias()].iter_mut().zip(&residual).for_each(|(sum, r)| *sum += r);
+        for view in 0..rows.views() {
+            shape.add_products(&mut gradient[shape.weights(view)], rows.features(view, row), &residual);
+        }
     }
 }
 
@@ -114,14 +135,48 @@ impl LogisticTrainer {
 #[derive(Debug, Clone, PartialEq)]
 pub struct LogisticModel {
     classes: usize,
-    /// Classes x features for each view, column-major: the weights of one pixel lie together.
-    weights: [Vec<f64>; VIEWS],
-    bias: Vec<f64>,
+    /// Classes x features for each view, column-major: the weights of one feature lie together.
+    weights: Vec<Vec<f64>>,
+    /// The bias of each class in each view.
+    bias: Vec<Vec<f64>>,
 }
 
 impl LogisticModel {
-    fn zero(widths: [usize; VIEWS], classes: usize) -> Self {
-        Self { classes, weights: widths.map(|width| vec![0.0; width * classes]), bias: vec![0.0; classes] }
+    /// A model of these weights, `weights[v][feature * classes + class]`, and biases.
+    ///
+    /// # Errors
+    /// [`Error::ModelNotFinite`] with the view of the first number that is NaN or infinite.
+    ///
+    /// # Panics
+    /// When a view has not one bias a class, or its weights are no multiple of that: a mistake of the caller's.
+    pub fn new(weights: Vec<Vec<f64>>, bias: Vec<Vec<f64>>) -> Result<Self> {
+        let classes = bias[0].len();
+        for (view, (weights, bias)) in weights.iter().zip(&bias).enumerate() {
+            assert!(
+                bias.len() == classes && weights.len().is_multiple_of(classes),
+                "view {view}: ragged model"
+            );
+            if let Some(value) = weights.iter().chain(bias).find(|number| !number.is_finite()) {
+                return Err(Error::ModelNotFinite { view, value: *value });
+            }
+        }
+        Ok(Self { classes, weights, bias })
+    }
+
+    /// From all parameters in one vector; the biases are shared out evenly.
+    pub(crate) fn of_theta(shape: &Shape, theta: &[f64]) -> Self {
+        let views = shape.widths.len();
+        let share = theta[shape.bias()].iter().map(|bias| bias / views as f64).collect();
+        Self {
+            classes: shape.classes,
+            weights: (0..views).map(|view| theta[shape.weights(view)].to_vec()).collect(),
+            bias: vec![share; views],
+        }
+    }
+
+    /// The sizes of it.
+    pub(crate) fn shape(&self) -> Shape {
+        Shape { widths: self.weights.iter().map(|w| w.len() / self.classes).collect(), classes: self.classes }
     }
 
     /// The number of classes.
@@ -129,14 +184,19 @@ impl LogisticModel {
         self.classes
     }
 
+    /// The number of views.
+    pub fn views(&self) -> usize {
+        self.weights.len()
+    }
+
     /// The weights of a view, classes x features, column-major: `weights(v)[feature * classes + class]`.
     pub fn weights(&self, view: usize) -> &[f64] {
         &self.weights[view]
     }
 
-    /// The bias of each class, shared by the three views in equal parts.
-    pub fn bias(&self) -> &[f64] {
-        &self.bias
+    /// The bias of each class in a view. Those of all views add up to the model's.
+    pub fn bias(&self, view: usize) -> &[f64] {
+        &self.bias[view]
     }
 
     /// What each view says of each class. Summed over the views they are the model's scores.
@@ -146,70 +206,14 @@ impl LogisticModel {
     ///
     /// # Panics
     /// When the rows have other features than the model was trained on.
-    pub fn scores(&self, rows: &Composites) -> Result<Batch> {
-        let (m, k) = (rows.rows(), self.classes);
-        let mut scores: [Vec<f64>; VIEWS] = std::array::from_fn(|_| vec![0.0; m * k]);
-        let mut of_row = vec![0.0; k];
-        for (view, scores) in scores.iter_mut().enumerate() {
-            for row in 0..m {
-                for (score, bias) in of_row.iter_mut().zip(&self.bias) {
-                    *score = bias / VIEWS as f64;
-                }
-                self.add_view(view, rows.features(view, row), &mut of_row);
-                for (class, score) in of_row.iter().enumerate() {
-                    scores[class * m + row] = *score;
-                }
-            }
-        }
-        Batch::new(m, scores)
-    }
-
-    /// Adds a view's weighted features to the scores. Zeros are skipped: four in five pixels of MNIST
-    /// are zero.
-    fn add_view(&self, view: usize, features: &[f32], scores: &mut [f64]) {
-        assert_eq!(self.weights[view].len(), features.len() * self.classes, "view {view}: other features");
-        for (weights, &x) in self.weights[view].chunks_exact(self.classes).zip(features) {
-            if x != 0.0 {
-                for (score, weight) in scores.iter_mut().zip(weights) {
-                    *score += weight * f64::from(x);
-                }
-            }
-        }
-    }
-
-    /// The gradient of the mean log loss over some rows.
-    fn gradient(&self, rows: &Composites, chosen: &[usize], gradient: &mut LogisticModel) {
-        gradient.parts_mut().for_each(|part| part.fill(0.0));
-        let mut residual = vec![0.0; self.classes];
-        for &row in chosen {
-            residual.copy_from_slice(&self.bias);
-            for view in 0..VIEWS {
-                self.add_view(view, rows.features(view, row), &mut residual);
-            }
-            // The derivative of the loss by the scores: posterior minus label, over the rows averaged.
-            let total = log_sum_exp(&residual);
-            residual.iter_mut().for_each(|score| *score = (*score - total).exp());
-            residual[usize::from(rows.labels()[row])] -= 1.0;
-            residual.iter_mut().for_each(|r| *r /= chosen.len() as f64);
-            for (bias, r) in gradient.bias.iter_mut().zip(&residual) {
-                *bias += r;
-            }
-            for view in 0..VIEWS {
-                let columns = gradient.weights[view].chunks_exact_mut(self.classes);
-                for (weights, &x) in columns.zip(rows.features(view, row)) {
-                    if x != 0.0 {
-                        for (weight, r) in weights.iter_mut().zip(&residual) {
-                            *weight += r * f64::from(x);
-                        }
-                    }
-                }
-            }
-        }
-    }
-
-    /// All parameters: the weights of each view, then the bias.
-    fn parts_mut(&mut self) -> impl Iterator<Item = &mut Vec<f64>> {
-        self.weights.iter_mut().chain([&mut self.bias])
+    pub fn scores(&self, rows: &FeatureBatch) -> Result<Batch> {
+        let (m, k, shape) = (rows.rows(), self.classes, self.shape());
+        assert_eq!(rows.widths(), shape.widths, "rows with other features");
+        let of_view = |view: usize| {
+            let by_row = shape.view_scores(rows, view, &self.weights[view], &self.bias[view]);
+            (0..m * k).map(|at| by_row[at % m * k + at / m]).collect()
+        };
+        Batch::new(m, (0..self.views()).map(of_view).collect::<Vec<Vec<f64>>>())
     }
 }
 
@@ -217,7 +221,8 @@ impl LogisticModel {
 mod tests {
     use super::super::{error_rate, log_loss};
     use super::*;
-    use crate::composite::{Images, Recipe};
+    use crate::composite::{Composites, Images, Recipe};
+    use crate::views::VIEWS;
     use rand::RngExt;
 
     /// Noisy 6 x 6 images: class `c` is bright in its own two rows of pixels.
@@ -237,7 +242,7 @@ mod tests {
     }
 
     fn train(rows: &Composites, epochs: usize, seed: u64) -> LogisticModel {
-        LogisticParams::default().epochs(epochs).seed(seed).check().expect("valid").train(rows)
+        LogisticParams::default().epochs(epochs).seed(seed).check().expect("valid").train(rows.batch(), 3)
     }
 
     #[test]
@@ -257,23 +262,26 @@ mod tests {
         let rows = composites(40, 1);
         let chosen: Vec<usize> = (0..rows.rows()).collect();
         let model = train(&rows, 1, 1);
-        let mut gradient = LogisticModel::zero(rows.widths(), rows.classes());
-        model.gradient(&rows, &chosen, &mut gradient);
-        let loss = |model: &LogisticModel| {
-            log_loss(&model.scores(&rows).expect("finite scores"), rows.labels()).value
+        let shape = model.shape();
+        let bias = (0..3).map(|class| (0..VIEWS).map(|view| model.bias(view)[class]).sum::<f64>());
+        let weights = (0..VIEWS).flat_map(|view| model.weights(view).to_vec());
+        let theta: Vec<f64> = weights.chain(bias).collect();
+        let mut gradient = vec![0.0; shape.len()];
+        add_gradient(&shape, &theta, rows.batch(), &chosen, &mut gradient);
+        let loss = |theta: &[f64]| {
+            let scores = LogisticModel::of_theta(&shape, theta).scores(rows.batch()).expect("finite scores");
+            log_loss(&scores, rows.labels()).value
         };
         let h = 1e-5;
-        for (part, exact) in gradient.parts_mut().enumerate() {
-            for at in 0..exact.len() {
-                let moved = |by: f64| {
-                    let mut model = model.clone();
-                    model.parts_mut().nth(part).expect("a part")[at] += by;
-                    loss(&model)
-                };
-                let difference = (moved(h) - moved(-h)) / (2.0 * h);
-                // Truncation is of order h^2, rounding of order 1e-16 / h.
-                assert!((difference - exact[at]).abs() < 1e-9, "{difference} {}", exact[at]);
-            }
+        for (at, exact) in gradient.iter().enumerate() {
+            let moved = |by: f64| {
+                let mut theta = theta.clone();
+                theta[at] += by;
+                loss(&theta)
+            };
+            let difference = (moved(h) - moved(-h)) / (2.0 * h);
+            // Truncation is of order h^2, rounding of order 1e-16 / h.
+            assert!((difference - exact).abs() < 1e-9, "{difference} {exact}");
         }
     }
 
@@ -281,7 +289,7 @@ mod tests {
     fn training_learns_what_can_be_learnt() {
         let (seen, fresh) = (composites(2_000, 1), composites(2_000, 2));
         let model = train(&seen, 10, 1);
-        let scores = model.scores(&fresh).expect("finite scores");
+        let scores = model.scores(fresh.batch()).expect("finite scores");
         // Chance is 2/3 and ln 3; a pixel's brightness means 0.5 or 0.3, twelve pixels to a class.
         let error = error_rate(&scores, fresh.labels()).value;
         let risk = log_loss(&scores, fresh.labels()).value;
@@ -300,17 +308,18 @@ mod tests {
     fn views_sum_to_the_model() {
         let rows = composites(5, 1);
         let model = train(&rows, 3, 1);
-        let batch = model.scores(&rows).expect("finite scores");
+        let batch = model.scores(rows.batch()).expect("finite scores");
         for row in 0..rows.rows() {
             for class in 0..model.classes() {
                 let whole: f64 = (0..VIEWS)
                     .map(|view| {
-                        let features = rows.features(view, row).iter().enumerate();
+                        let features = rows.batch().features(view, row).iter().enumerate();
                         features.map(|(f, x)| f64::from(*x) * model.weights(view)[f * 3 + class]).sum::<f64>()
                     })
                     .sum();
                 let sum: f64 = (0..VIEWS).map(|view| batch.column(view, class)[row]).sum();
-                assert!((sum - whole - model.bias()[class]).abs() < 1e-12);
+                let bias: f64 = (0..VIEWS).map(|view| model.bias(view)[class]).sum();
+                assert!((sum - whole - bias).abs() < 1e-12);
             }
         }
     }

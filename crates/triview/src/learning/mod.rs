@@ -1,7 +1,23 @@
-//! Models whose scores add up over the views, and what labels say of them.
+//! Models whose scores add up over the views: what labels say of them, and how they are learnt with labels and without.
 
+mod adapt;
+mod ball;
 mod evaluation;
+#[cfg(test)]
+pub(crate) mod example;
+mod general;
+mod judge;
+mod linear;
 mod logistic;
+mod objective;
+mod parts;
+mod rows;
+mod supervised;
+mod units;
 
+pub use adapt::{AdaptParams, Adaptation, Adapter, Judgement, Verdict};
 pub use evaluation::{Mean, error_rate, log_loss, mean_loss, predictive_entropy};
+pub use general::{Averaged, DualAveraging, LinearScores, ViewModel};
 pub use logistic::{LogisticModel, LogisticParams, LogisticTrainer};
+pub use rows::{FeatureBatch, FeatureSchema, FeatureSource, FeaturesInMemory};
+pub use supervised::train_by_lbfgs;

@@ -4,10 +4,10 @@ use super::left_out::LeftOut;
 use super::temperature::sharpen;
 use crate::features::Evaluated;
 use crate::interval::Deviations;
-use crate::moments::{Header, block_of, others};
+use crate::labelling::label_basis;
+use crate::moments::{Header, block_of};
 use crate::sample::Sample;
 use crate::solution::Labels;
-use crate::surrogate::Kind;
 use crate::views::{Batch, VIEWS, total};
 use rand::RngExt;
 use rand::SeedableRng;
@@ -78,18 +78,7 @@ impl<'a> Triples<'a> {
         let grouped = batch.grouped(&header.grouping.groups);
         let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| header.evaluate(&grouped, g));
         let posteriors = evaluated.each_ref().map(|group| group.posterior.as_slice());
-        let features = |g: usize| {
-            let [a, b] = others(g);
-            let mut columns = Vec::new();
-            match labels.kind {
-                Kind::Linear => {
-                    columns.extend_from_slice(&evaluated[a].features);
-                    columns.extend_from_slice(&evaluated[b].features);
-                }
-                Kind::Pair => header.features.combine(rows, &[posteriors[a], posteriors[b]], &mut columns),
-            }
-            by_row(rows, &columns)
-        };
+        let features = |g: usize| by_row(rows, &label_basis(header, labels.kind, &evaluated, g, rows));
         // More states than classes are in the feature map's order, classes in the fit's.
         let own = header.features.prior().filter(|_| states > k).unwrap_or(prior);
         let sharpened = sharpen(posteriors, own);

@@ -1,0 +1,176 @@
+//! The smallest value of the risk in a ball (eq. 7), to a stated gap.
+//!
+//! A minimiser of `F(theta) + lambda / 2 |theta|^2` is the minimiser of `F` in the ball of radius `|theta|`: so the radius is
+//! found through the penalty, by L-BFGS from the last point. Whatever the point, in a ball of radius `rho` no value is
+//! smaller by more than
+//!
+//! ```text
+//!     gap(theta) = g . theta + rho |g|,    g = gradient of F at theta,
+//! ```
+//!
+//! because `F` is convex. That is what is stated, and what decides when to stop.
+
+use super::linear::Shape;
+use super::objective::value_and_gradient;
+use super::rows::FeatureSource;
+use super::units::Units;
+use crate::error::Result;
+use crate::linalg::dot;
+use crate::refinement::minimise;
+use std::cell::RefCell;
+
+/// The most iterations between two looks at the gap.
+const ITERATIONS: usize = 100;
+/// Looks at the gap before a penalty is given up on.
+const LOOKS: usize = 10;
+/// Penalties that are tried for one radius.
+const PENALTIES: usize = 30;
+/// The strongest and the weakest penalty that are tried for a radius.
+const STRONGEST: f64 = 1e4;
+const WEAKEST: f64 = 1e-7;
+
+/// The risk to be minimised: `E[A(theta; x)] - theta . phi` over the rows of a source.
+pub(crate) struct Problem<'a, S> {
+    pub(crate) source: &'a S,
+    pub(crate) shape: &'a Shape,
+    pub(crate) phi: &'a [f64],
+    pub(crate) units: &'a Units,
+}
+
+/// A point and what is known of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Point {
+    /// The parameters of standardised features.
+    pub(crate) standard: Vec<f64>,
+    /// Their norm: the radius of the ball whose minimiser it is.
+    pub(crate) radius: f64,
+    /// By how much the value may be above the smallest in the ball.
+    pub(crate) gap: f64,
+    /// How often the rows were read.
+    pub(crate) passes: usize,
+}
+
+impl<S: FeatureSource> Problem<'_, S> {
+    /// The value and the gradient in standardised parameters.
+    fn at(&self, standard: &[f64]) -> Result<(f64, Vec<f64>), S::Error> {
+        let (value, gradient) =
+            value_and_gradient(self.source, self.shape, self.phi, &self.units.plain(standard))?;
+        Ok((value, self.units.gradient(&gradient)))
+    }
+
+    /// The minimiser under a penalty, to a gap in the ball of its own radius.
+    pub(crate) fn penalised(&self, penalty: f64, start: &[f64], most: f64) -> Result<Point, S::Error> {
+        let failed = RefCell::new(None);
+        let passes = RefCell::new(0);
+        let function = |standard: &[f64]| {
+            *passes.borrow_mut() += 1;
+            match self.at(standard) {
+                Ok((value, gradient)) => {
+                    let pulled = gradient.iter().zip(standard).map(|(g, x)| g + penalty * x).collect();
+                    (value + 0.5 * penalty * dot(standard, standard), pulled)
+                }
+                Err(error) => {
+                    // Nothing is lower than here: the search ends.
+                    failed.borrow_mut().get_or_insert(error);
+                    (f64::INFINITY, vec![0.0; standard.len()])
+                }
+            }
+        };
+        let mut standard = start.to_vec();
+        let mut gap = f64::INFINITY;
+        // A gradient r is left of the penalised value: g = r - lambda theta, and the gap is at most some r^2 / lambda.
+        let mut tolerance = 0.5 * (penalty * most).sqrt();
+        for _ in 0..LOOKS {
+            let minimum = minimise(function, standard, tolerance, ITERATIONS);
+            if let Some(error) = failed.take() {
+                return Err(error);
+            }
+            standard = minimum.point;
+            let (_, gradient) = self.at(&standard)?;
+            *passes.borrow_mut() += 1;
+            let (radius, before) = (norm(&standard), gap);
+            gap = dot(&gradient, &standard) + radius * norm(&gradient);
+            if gap <= most || (gap > 0.95 * before && minimum.converged) {
+                break;
+            }
+            tolerance *= 0.3;
+        }
+        Ok(Point { radius: norm(&standard), standard, gap, passes: passes.into_inner() })
+    }
+
+    /// The minimiser in the ball of this radius, to a gap.
+    pub(crate) fn in_ball(&self, radius: f64, start: &[f64], most: f64) -> Result<Point, S::Error> {
+        let (mut strong, mut weak) = (STRONGEST.ln(), WEAKEST.ln());
+        let mut penalty = 0.1f64;
+        let (mut at, mut passes) = (start.to_vec(), 0);
+        let mut best: Option<Point> = None;
+        // Logarithms of the last penalty, and of the radius that it led to.
+        let mut last: Option<(f64, f64)> = None;
+        for _ in 0..PENALTIES {
+            let point = self.penalised(penalty, &at, 0.3 * most)?;
+            passes += point.passes + 1;
+            let scale = if point.radius > radius { radius / point.radius } else { 1.0 };
+            let inside: Vec<f64> = point.standard.iter().map(|x| x * scale).collect();
+            let (_, gradient) = self.at(&inside)?;
+            let gap = dot(&gradient, &inside) + radius * norm(&gradient);
+            if best.as_ref().is_none_or(|best| gap < best.gap) {
+                best = Some(Point { radius: norm(&inside), standard: inside, gap, passes });
+            }
+            if best.as_ref().is_some_and(|best| best.gap <= most) {
+                break;
+            }
+            // The norm falls as the penalty grows, about like a power of it: the secant's, once there are two points.
+            let (x, y) = (penalty.ln(), point.radius.max(1e-12).ln());
+            if point.radius > radius {
+                weak = x
+            } else {
+                strong = x
+            }
+            let slope =
+                last.map(|(x0, y0)| (x - x0) / (y - y0)).filter(|slope| (-10.0..-0.2).contains(slope));
+            let guess = x + slope.unwrap_or(-1.5) * (radius.ln() - y);
+            let margin = 0.02 * (strong - weak);
+            penalty = guess.clamp(weak + margin, strong - margin).exp();
+            last = Some((x, y));
+            at = point.standard;
+        }
+        let mut best = best.unwrap_or(Point { standard: at, radius: 0.0, gap: f64::INFINITY, passes });
+        best.passes = passes;
+        Ok(best)
+    }
+}
+
+/// The Euclidean norm.
+pub(crate) fn norm(x: &[f64]) -> f64 {
+    dot(x, x).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::example::{CLASSES, WIDTHS, rows, unlabelled};
+    use super::super::objective::labelled_phi;
+    use super::*;
+
+    #[test]
+    fn the_gap_bounds_what_is_left_to_gain_in_the_ball() -> Result<()> {
+        let rows = rows(400, 0.5, 2);
+        let (source, shape) = (unlabelled(&rows), Shape { widths: WIDTHS.to_vec(), classes: CLASSES });
+        let (phi, units) = (labelled_phi(&shape, &rows), Units::of(&source, CLASSES)?);
+        let problem = Problem { source: &source, shape: &shape, phi: &phi, units: &units };
+        let start = vec![0.0; shape.len()];
+        let sharp = problem.in_ball(1.5, &start, 1e-7)?;
+        assert!((sharp.radius - 1.5).abs() < 1e-3 && sharp.gap <= 1e-7, "{} {}", sharp.radius, sharp.gap);
+        let (least, _) = problem.at(&sharp.standard)?;
+        for gap in [1e-2, 1e-4] {
+            let point = problem.in_ball(1.5, &start, gap)?;
+            let (value, _) = problem.at(&point.standard)?;
+            assert!(point.radius <= 1.5 + 1e-12 && point.gap <= gap);
+            // The least value itself is known to 1e-7.
+            assert!(value - least <= point.gap + 1e-7, "{} {}", value - least, point.gap);
+        }
+        // A ball that holds the minimiser is not filled.
+        let wide = problem.in_ball(1e4, &start, 1e-3)?;
+        assert!(wide.radius < 1e4);
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! Feature rows kept in memory as far as there is room, halves of them, and their scores.
+
+use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
+use crate::error::Result;
+use crate::sample::hash;
+use crate::views::{Batch, Schema, Source};
+use std::sync::Arc;
+
+/// The most bytes of features that are kept in memory; beyond, the source is read again for every pass.
+const MOST_BYTES: usize = 1 << 30;
+
+/// A source whose rows are kept in memory, unless they are too many.
+pub(crate) struct Kept<'a, S> {
+    source: &'a S,
+    batches: Option<Vec<Arc<FeatureBatch>>>,
+}
+
+impl<'a, S: FeatureSource> Kept<'a, S> {
+    /// Reads the source once.
+    pub(crate) fn of(source: &'a S) -> Result<Self, S::Error> {
+        Self::within(source, MOST_BYTES)
+    }
+
+    fn within(source: &'a S, most: usize) -> Result<Self, S::Error> {
+        let (mut batches, mut bytes) = (Some(Vec::new()), 0);
+        for batch in source.batches()? {
+            let batch = batch?;
+            bytes += batch.bytes();
+            if bytes > most {
+                batches = None;
+            }
+            if let Some(batches) = &mut batches {
+                batches.push(batch);
+            }
+        }
+        Ok(Self { source, batches })
+    }
+}
+
+impl<S: FeatureSource> FeatureSource for Kept<'_, S> {
+    type Error = S::Error;
+
+    fn schema(&self) -> &FeatureSchema {
+        self.source.schema()
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
+        let again = match &self.batches {
+            Some(_) => None,
+            None => Some(self.source.batches()?),
+        };
+        let kept = self.batches.iter().flatten().cloned().map(Ok);
+        Ok(kept.chain(again.into_iter().flatten()))
+    }
+}
+
+/// Half of a source's rows, by a hash of their position: in whatever order they lie, the halves are alike.
+pub(crate) struct Half<'a, S> {
+    pub(crate) source: &'a S,
+    pub(crate) half: u64,
+}
+
+impl<S: FeatureSource> FeatureSource for Half<'_, S> {
+    type Error = S::Error;
+
+    fn schema(&self) -> &FeatureSchema {
+        self.source.schema()
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
+        let mut position = 0;
+        Ok(self.source.batches()?.map(move |batch| {
+            let batch = batch?;
+            let rows: Vec<usize> =
+                (0..batch.rows()).filter(|&row| half_of(position + row as u64) == self.half).collect();
+            position += batch.rows() as u64;
+            Ok(Arc::new(batch.select(&rows)))
+        }))
+    }
+}
+
+/// The half that a row belongs to. Samples are drawn by the lowest bits of the hash, so that it is the highest here.
+fn half_of(position: u64) -> u64 {
+    hash(position) >> 63
+}
+
+/// The scores of a source's rows.
+pub(crate) struct Scored<'a, S, F> {
+    pub(crate) source: &'a S,
+    /// What a model says of some rows.
+    pub(crate) scores: F,
+    pub(crate) schema: Schema,
+}
+
+impl<S: FeatureSource, F: Fn(&FeatureBatch) -> Result<Batch>> Source for Scored<'_, S, F> {
+    type Error = S::Error;
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch, S::Error>>, S::Error> {
+        let scores = |batch: Result<Arc<FeatureBatch>, S::Error>| Ok((self.scores)(&*batch?)?);
+        Ok(self.source.batches()?.map(scores))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rows::FeaturesInMemory;
+    use super::*;
+
+    /// Batches of rows that are told by their only feature, the same in each view.
+    fn numbered(sizes: &[usize]) -> FeaturesInMemory {
+        let schema = FeatureSchema::new(["a", "b", "c"].map(|v| (v.into(), vec!["n".into()])).to_vec());
+        let mut next = 0;
+        let batches = sizes.iter().map(|&rows| {
+            let column: Vec<f32> = (next..next + rows).map(|n| n as f32).collect();
+            next += rows;
+            FeatureBatch::new(rows, vec![1; 3], vec![column; 3]).expect("finite")
+        });
+        FeaturesInMemory::new(schema.expect("a schema"), batches.collect())
+    }
+
+    fn numbers<S: FeatureSource>(source: &S) -> Vec<f32>
+    where
+        S::Error: std::fmt::Debug,
+    {
+        let batches = source.batches().expect("batches");
+        batches.flat_map(|batch| batch.expect("a batch").view(1).to_vec()).collect()
+    }
+
+    #[test]
+    fn halves_are_apart_and_together_all_rows_however_they_are_batched() {
+        let (one, many) = (numbered(&[1000]), numbered(&[1, 400, 599]));
+        let mut all = Vec::new();
+        for half in [0, 1] {
+            let rows = numbers(&Half { source: &one, half });
+            assert_eq!(rows, numbers(&Half { source: &many, half }));
+            // Binomial: 500 with a standard error of 16.
+            assert!((430..570).contains(&rows.len()), "{}", rows.len());
+            all.extend(rows);
+        }
+        all.sort_by(f32::total_cmp);
+        assert_eq!(all, numbers(&one));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_read_again() {
+        let source = numbered(&[10, 10]);
+        let (kept, streamed) = (Kept::of(&source).expect("rows"), Kept::within(&source, 150).expect("rows"));
+        assert!(kept.batches.is_some() && streamed.batches.is_none());
+        assert_eq!(numbers(&kept), numbers(&streamed));
+    }
+}

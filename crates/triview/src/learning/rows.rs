@@ -1,0 +1,212 @@
+//! Feature rows: what a model makes its scores from.
+
+use crate::error::{Error, Result};
+use crate::views::{MOST_VIEWS, VIEWS};
+use std::sync::Arc;
+
+/// What the columns of a feature table mean: the views, and the features of each.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureSchema {
+    views: Vec<String>,
+    features: Vec<Vec<String>>,
+}
+
+impl FeatureSchema {
+    /// Three or more views with the names of their features.
+    ///
+    /// # Errors
+    /// [`Error::ViewCount`], [`Error::TooManyViews`], [`Error::NoFeatures`] or [`Error::DuplicateName`].
+    pub fn new(views: Vec<(String, Vec<String>)>) -> Result<Self> {
+        let (views, features): (Vec<String>, Vec<Vec<String>>) = views.into_iter().unzip();
+        if views.len() < VIEWS {
+            return Err(Error::ViewCount { views });
+        }
+        if views.len() > MOST_VIEWS {
+            return Err(Error::TooManyViews { views: views.len(), most: MOST_VIEWS });
+        }
+        if let Some(view) = features.iter().position(Vec::is_empty) {
+            return Err(Error::NoFeatures { view: views[view].clone() });
+        }
+        for (kind, names) in
+            [("view", &views)].into_iter().chain(features.iter().map(|names| ("feature", names)))
+        {
+            let mut sorted: Vec<&String> = names.iter().collect();
+            sorted.sort();
+            if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+                return Err(Error::DuplicateName { kind, name: pair[0].clone() });
+            }
+        }
+        Ok(Self { views, features })
+    }
+
+    /// From names that were made here and are right by construction.
+    pub(crate) fn of_valid<'a>(views: impl Iterator<Item = (&'a str, Vec<String>)>) -> Self {
+        let (views, features) = views.map(|(view, features)| (view.to_owned(), features)).unzip();
+        Self { views, features }
+    }
+
+    /// Names of the views.
+    pub fn views(&self) -> &[String] {
+        &self.views
+    }
+
+    /// Names of a view's features.
+    pub fn features(&self, view: usize) -> &[String] {
+        &self.features[view]
+    }
+
+    /// The number of features of each view.
+    pub fn widths(&self) -> Vec<usize> {
+        self.features.iter().map(Vec::len).collect()
+    }
+}
+
+/// Some rows of a feature table: for each view its features, row by row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FeatureBatch {
+    rows: usize,
+    widths: Vec<usize>,
+    features: Vec<Vec<f32>>,
+    /// The class of each row that is known; absent where none is.
+    labels: Option<Vec<Option<usize>>>,
+}
+
+impl FeatureBatch {
+    /// A batch of `rows` rows; `features[v][row * width + feature]`.
+    ///
+    /// # Errors
+    /// [`Error::FeatureNotFinite`] with the row (within this batch), view and feature of the first that is NaN or
+    /// infinite.
+    ///
+    /// # Panics
+    /// When a view is not `rows` times its width long: a mistake of the caller's.
+    pub fn new(rows: usize, widths: Vec<usize>, features: Vec<Vec<f32>>) -> Result<Self> {
+        assert_eq!(widths.len(), features.len(), "a width for every view");
+        for (view, (features, &width)) in features.iter().zip(&widths).enumerate() {
+            assert_eq!(features.len(), rows * width, "view {view}: ragged batch");
+            if let Some(at) = features.iter().position(|feature| !feature.is_finite()) {
+                let (row, feature) = (at / width, at % width);
+                return Err(Error::FeatureNotFinite { row, view, feature, value: features[at].into() });
+            }
+        }
+        Ok(Self { rows, widths, features, labels: None })
+    }
+
+    /// The same rows, with the class of each that is known.
+    ///
+    /// # Panics
+    /// When there is not one entry a row.
+    #[must_use]
+    pub fn with_labels(mut self, labels: Vec<Option<usize>>) -> Self {
+        assert_eq!(labels.len(), self.rows, "one label a row, or none");
+        self.labels = Some(labels);
+        self
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of views.
+    pub fn views(&self) -> usize {
+        self.widths.len()
+    }
+
+    /// The number of features of each view.
+    pub fn widths(&self) -> &[usize] {
+        &self.widths
+    }
+
+    /// All features of a view, row by row.
+    pub fn view(&self, view: usize) -> &[f32] {
+        &self.features[view]
+    }
+
+    /// The features of one row in one view.
+    pub fn features(&self, view: usize, row: usize) -> &[f32] {
+        let width = self.widths[view];
+        &self.features[view][row * width..(row + 1) * width]
+    }
+
+    /// The class of a row, where it is known.
+    pub fn label(&self, row: usize) -> Option<usize> {
+        self.labels.as_ref().and_then(|labels| labels[row])
+    }
+
+    /// The rows at these places, in this order.
+    #[must_use]
+    pub fn select(&self, rows: &[usize]) -> Self {
+        let view = |view: usize| rows.iter().flat_map(|&row| self.features(view, row)).copied().collect();
+        Self {
+            rows: rows.len(),
+            widths: self.widths.clone(),
+            features: (0..self.views()).map(view).collect(),
+            labels: self.labels.as_ref().map(|labels| rows.iter().map(|&row| labels[row]).collect()),
+        }
+    }
+
+    /// All rows of some batches of the same widths, one batch after the other.
+    ///
+    /// # Panics
+    /// When there is no batch, or their widths differ.
+    #[must_use]
+    pub fn concatenate(batches: &[Arc<FeatureBatch>]) -> Self {
+        let widths = batches[0].widths.clone();
+        assert!(batches.iter().all(|batch| batch.widths == widths), "batches of different features");
+        let view = |view: usize| batches.iter().flat_map(|batch| &batch.features[view]).copied().collect();
+        let labels = batches.iter().flat_map(|batch| (0..batch.rows).map(|row| batch.label(row)));
+        Self {
+            rows: batches.iter().map(|batch| batch.rows).sum(),
+            features: (0..widths.len()).map(view).collect(),
+            labels: Some(labels.collect()),
+            widths,
+        }
+    }
+
+    /// How many bytes its features take.
+    pub(crate) fn bytes(&self) -> usize {
+        self.features.iter().map(|view| 4 * view.len()).sum()
+    }
+}
+
+/// Feature rows that can be read from the first on more than once, batch by batch, in the same order every time.
+pub trait FeatureSource {
+    /// What reading may fail with.
+    type Error: From<Error>;
+
+    /// What the columns mean.
+    fn schema(&self) -> &FeatureSchema;
+
+    /// Reads all rows from the first on.
+    ///
+    /// # Errors
+    /// Whatever keeps the source from being opened again.
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, Self::Error>>, Self::Error>;
+}
+
+/// Feature rows that are in memory already.
+#[derive(Debug, Clone)]
+pub struct FeaturesInMemory {
+    schema: FeatureSchema,
+    batches: Vec<Arc<FeatureBatch>>,
+}
+
+impl FeaturesInMemory {
+    /// A source over these batches.
+    pub fn new(schema: FeatureSchema, batches: Vec<FeatureBatch>) -> Self {
+        Self { schema, batches: batches.into_iter().map(Arc::new).collect() }
+    }
+}
+
+impl FeatureSource for FeaturesInMemory {
+    type Error = Error;
+
+    fn schema(&self) -> &FeatureSchema {
+        &self.schema
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>>>> {
+        Ok(self.batches.iter().cloned().map(Ok))
+    }
+}

@@ -1,0 +1,125 @@
+//! Adaptation as a user of the library meets it, on composites of the embedded digits.
+#![allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+
+use triview::Error;
+use triview::composite::{Composites, Images, Recipe};
+use triview::estimator::Params;
+use triview::learning::{
+    AdaptParams, DualAveraging, FeatureBatch, FeaturesInMemory, LinearScores, LogisticModel, LogisticParams,
+    Verdict, error_rate, log_loss, train_by_lbfgs,
+};
+use triview::loss::by_name;
+use triview::views::Schema;
+
+/// The 8 x 8 digits: for each 64 pixels from 0 to 16, then the digit.
+fn digits() -> (Images, Images) {
+    let records = include_bytes!("../../../data/digits/digits.bin").chunks_exact(65);
+    let pixels = records.clone().flat_map(|record| &record[..64]).map(|&p| f32::from(p) / 16.0).collect();
+    let labels = records.map(|record| record[64]).collect();
+    Images::new(8, pixels, labels, 10).unwrap().split(1_000).unwrap()
+}
+
+fn schema() -> Schema {
+    let views = ["a", "b", "c"].map(str::to_owned).to_vec();
+    Schema::new(views, (0..10).map(|class| class.to_string()).collect()).unwrap()
+}
+
+/// The rows without their labels.
+fn unlabelled(rows: &Composites) -> FeaturesInMemory {
+    let batch = rows.batch();
+    let views = (0..3).map(|view| batch.view(view).to_vec()).collect();
+    let batch = FeatureBatch::new(batch.rows(), batch.widths().to_vec(), views).unwrap();
+    FeaturesInMemory::new(rows.schema(), vec![batch])
+}
+
+fn draw(images: &Images, rows: usize, a: f64, seed: u64) -> Composites {
+    Composites::draw(images, &Recipe::new(rows).distortion(a), seed).unwrap()
+}
+
+fn error(model: &LogisticModel, rows: &Composites) -> f64 {
+    error_rate(&model.scores(rows.batch()).unwrap(), rows.labels()).value
+}
+
+#[test]
+fn an_adapted_model_comes_near_to_one_trained_with_labels() {
+    let (seen, unseen) = digits();
+    let seed = LogisticParams::default().check().unwrap().train(draw(&seen, 2_000, 0.0, 1).batch(), 10);
+    let (rows, fresh) = (draw(&unseen, 6_000, 4.0, 2), draw(&unseen, 6_000, 4.0, 3));
+    let adaptation =
+        AdaptParams::default().check().unwrap().adapt(&unlabelled(&rows), &seed, &schema()).unwrap();
+    let oracle = train_by_lbfgs(rows.batch(), 10, 0.03).unwrap();
+    let [before, after, best] = [&seed, &adaptation.model, &oracle].map(|model| error(model, &fresh));
+    // Differences of error rates over 6,000 rows have standard errors of at most half a point.
+    assert!(after < 0.5 * before && after < best + 0.03, "{before} {after} {best}");
+    assert!(adaptation.gap <= 1e-3 && adaptation.radius > 0.0);
+
+    // The judgement is of models that half of the rows made: no better than the whole's, and its interval knows it.
+    let judgement = adaptation.judgement.unwrap();
+    assert_eq!(judgement.verdict, Verdict::Improved);
+    let truth = log_loss(&seed.scores(rows.batch()).unwrap(), rows.labels());
+    let z = (judgement.seed.value - truth.value) / judgement.seed.standard_error.hypot(truth.standard_error);
+    assert!(z.abs() < 3.3, "the seed's risk is {z} standard errors off");
+    let truth = log_loss(&adaptation.model.scores(fresh.batch()).unwrap(), fresh.labels()).value;
+    let adapted = judgement.adapted;
+    assert!(adapted.value > truth - 3.3 * adapted.standard_error, "{adapted:?} {truth}");
+}
+
+#[test]
+fn what_cannot_be_bettered_is_said_to_have_failed() {
+    let (_, unseen) = digits();
+    let both = draw(&unseen, 8_000, 0.0, 4);
+    let seed = train_by_lbfgs(both.batch(), 10, 1e-3).unwrap();
+    let rows = draw(&unseen, 4_000, 0.0, 5);
+    let adapter = AdaptParams::default().radius(2.0).check().unwrap();
+    let adaptation = adapter.adapt(&unlabelled(&rows), &seed, &schema()).unwrap();
+    assert_eq!(adaptation.judgement.unwrap().verdict, Verdict::Failed);
+}
+
+#[test]
+fn a_seed_that_knows_no_names_is_refused() {
+    let (_, unseen) = digits();
+    let rows = draw(&unseen, 400, 0.0, 6);
+    // Trained on labels that say nothing: which naming is best is a matter of chance.
+    let labels = (0..rows.rows()).map(|row| Some(row * 7 % 10)).collect();
+    let seed =
+        LogisticParams::default().check().unwrap().train(&rows.batch().clone().with_labels(labels), 10);
+    let adapter = AdaptParams::default().radius(2.0).judged(false).check().unwrap();
+    let rows = draw(&unseen, 400, 0.0, 7);
+    let error = adapter.adapt(&unlabelled(&rows), &seed, &schema()).map(|it| it.seed.matching_gap_interval);
+    assert!(matches!(error, Err(Error::WeakSeed { .. })), "{error:?}");
+}
+
+#[test]
+fn impossible_parameters_are_refused() {
+    let refused = |params: AdaptParams, parameter: &str| match params.check() {
+        Err(Error::InvalidParameter { name, .. }) => assert_eq!(name, parameter),
+        other => panic!("{other:?}"),
+    };
+    refused(AdaptParams::default().radius(0.0), "radius");
+    refused(AdaptParams::default().radius(f64::NAN), "radius");
+    refused(AdaptParams::default().judged(false), "radius");
+    refused(AdaptParams::default().gap(0.0), "gap");
+    refused(AdaptParams::default().level(1.0), "level");
+}
+
+#[test]
+fn dual_averaging_lowers_every_loss() {
+    let (seen, unseen) = digits();
+    let seed = LogisticParams::default().check().unwrap().train(draw(&seen, 2_000, 0.0, 1).batch(), 10);
+    let (rows, fresh) = (draw(&unseen, 3_000, 4.0, 7), draw(&unseen, 3_000, 4.0, 8));
+    let source = unlabelled(&rows);
+    let linear = LinearScores::of(&source, 10).unwrap();
+    let before = error(&seed, &fresh);
+    for (name, step) in [("log", 0.3), ("hinge", 0.02), ("exponential", 0.02)] {
+        let averaging = DualAveraging {
+            loss: by_name(name).unwrap(),
+            step,
+            steps: 40,
+            estimator: Params::new().check().unwrap(),
+        };
+        let result = averaging.run(&source, &linear, &linear.parameters_of(&seed), &schema()).unwrap();
+        let after = error(&linear.model(&result.theta), &fresh);
+        assert!(result.risks[39] < result.risks[0], "{name}: {:?}", result.risks);
+        assert!(after < before, "{name}: {before} {after}");
+    }
+}

@@ -1,0 +1,99 @@
+"""Times `triview adapt` beside scikit-learn's LogisticRegression on the same rows, which it is given the labels of.
+
+    cargo build --release -p triview-cli
+    scripts/mnist.sh
+    python scripts/bench_adapt.py
+
+10,000 composites of MNIST (784 features, ten classes) distorted with a = 5, a seed model trained at a = 0. Both fit in one
+run on the same number of threads; reading and writing files is triview's extra. Prints a Markdown table.
+"""
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+ROWS = 10_000
+
+
+def read(part: str):
+    import numpy as np
+
+    folder = ROOT / "data" / "mnist"
+    images = np.fromfile(folder / f"{part}-images-idx3-ubyte", np.uint8)[16:].reshape(-1, 784) / np.float32(255)
+    return images, np.fromfile(folder / f"{part}-labels-idx1-ubyte", np.uint8)[8:]
+
+
+def composites(images, labels, a: float, seed: int):
+    """Every third pixel from each of three images of a class, as in crates/triview/src/composite.rs."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    classes = rng.integers(10, size=ROWS)
+    members = [np.flatnonzero(labels == c) for c in range(10)]
+    rows = np.empty((ROWS, 784), np.float32)
+    for view in range(3):
+        chosen = np.array([rng.choice(members[c]) for c in classes])
+        rows[:, view::3] = images[chosen][:, view::3]
+    y, x = np.divmod(np.arange(784), 28)
+    distance = np.hypot(y - 13.5, x - 13.5) / np.hypot(13.5, 13.5)
+    return rows * np.exp(-a * (distance - 0.4)).astype(np.float32), classes
+
+
+def write(path: Path, rows, classes) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    def lists(view: int):
+        part = rows[:, view::3]
+        return pa.FixedSizeListArray.from_arrays(pa.array(part.ravel()), part.shape[1])
+
+    pq.write_table(pa.table({"a": lists(0), "b": lists(1), "c": lists(2), "digit": classes}), path)
+
+
+def timed(command: list) -> float:
+    start = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode > 1:
+        sys.exit(done.stderr)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--triview", default=str(ROOT / "target" / "release" / "triview"))
+    parser.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)))
+    parser.add_argument("--repeats", type=int, default=3)
+    args = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        os.environ[name] = str(args.threads)
+    from sklearn.linear_model import LogisticRegression
+
+    triview = [args.triview, "--threads", str(args.threads), "--quiet"]
+    with tempfile.TemporaryDirectory() as folder:
+        old, new = Path(folder, "old.parquet"), Path(folder, "new.parquet")
+        seed, adapted = Path(folder, "seed.safetensors"), Path(folder, "adapted.safetensors")
+        write(old, *composites(*read("train"), 0.0, 1))
+        rows, classes = composites(*read("t10k"), 5.0, 2)
+        write(new, rows, classes)
+        timed([*triview, "train", str(old), "--label", "digit", "-o", str(seed)])
+        adapt = [*triview, "adapt", str(new), "--model", str(seed), "-o", str(adapted)]
+        times = {"triview adapt --radius 2 --no-judgement": [], "triview adapt": [], "LogisticRegression().fit": []}
+        for _ in range(args.repeats):
+            times["triview adapt --radius 2 --no-judgement"].append(timed([*adapt, "--radius", "2", "--no-judgement"]))
+            times["triview adapt"].append(timed(adapt))
+            start = time.perf_counter()
+            LogisticRegression().fit(rows, classes)
+            times["LogisticRegression().fit"].append(time.perf_counter() - start)
+    print(f"| {ROWS:,} rows, 784 features, 10 classes, {args.threads} threads | seconds, best of {args.repeats} |")
+    print("|---|---|")
+    for name, seconds in times.items():
+        print(f"| `{name}` | {min(seconds):.2f} |")
+
+
+if __name__ == "__main__":
+    main()
