@@ -77,7 +77,7 @@ pub(crate) struct Selection {
     /// Empty while it is not known how long the lists are.
     pub(crate) classes: Vec<String>,
     /// In a feature table the names of each view's features; in a score table there are classes instead.
-    pub(crate) features: Vec<Vec<String>>,
+    pub(crate) cells: Vec<Vec<String>>,
     pub(crate) places: Vec<Place>,
     /// For each view its further features and their columns.
     pub(crate) features: Vec<Vec<(String, usize)>>,
@@ -116,7 +116,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
     let mut selection = Selection {
         views: views.iter().map(|(view, _)| view.to_string()).collect(),
         classes: Vec::new(),
-        features: Vec::new(),
+        cells: Vec::new(),
         places: Vec::new(),
         features: wanted_features(path, columns, &features, &views, options)?,
         keys: Vec::new(),
@@ -245,7 +245,7 @@ impl Selection {
 
     /// What messages call a cell: its column, or its place in a list.
     pub(crate) fn label(&self, view: usize, class: usize) -> String {
-        let names = self.features.get(view).unwrap_or(&self.classes);
+        let names = self.cells.get(view).unwrap_or(&self.classes);
         match &self.places[view] {
             Place::Columns(_) => format!("{}:{}", self.views[view], names[class]),
             Place::List { order, .. } => format!("{}[{}]", self.views[view], order[class]),

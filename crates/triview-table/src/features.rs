@@ -66,8 +66,8 @@ impl FeatureTable {
             None => {
                 let named = |member: &&Member| member.selection.widths().iter().all(|width| *width > 0);
                 let named = members.iter().find(named).unwrap_or(first);
-                let Selection { views, features, .. } = &named.selection;
-                let views = views.iter().cloned().zip(features.iter().cloned()).collect();
+                let Selection { views, cells, .. } = &named.selection;
+                let views = views.iter().cloned().zip(cells.iter().cloned()).collect();
                 (FeatureSchema::new(views)?, format!("`{}`", named.location.name.display()))
             }
         };
@@ -77,7 +77,7 @@ impl FeatureTable {
         let mut seen = HashSet::new();
         let ignored = members.iter().flat_map(|member| &member.selection.ignored);
         let ignored = ignored.filter(|column| seen.insert(*column)).cloned().collect();
-        let set = DataSet::new(members, read, (schema.widths(), Vec::new()), spooled);
+        let set = DataSet::new(members, read, (schema.widths(), vec![0; schema.views().len()]), spooled);
         Ok(Self { schema, ignored, classes: classes.clone(), set })
     }
 
@@ -167,7 +167,8 @@ fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Sele
     let mut selection = Selection {
         views: views.iter().map(|(view, _)| view.to_string()).collect(),
         classes: Vec::new(),
-        features: views.iter().map(|(_, cells)| if by_list { Vec::new() } else { names(cells) }).collect(),
+        features: vec![Vec::new(); views.len()],
+        cells: views.iter().map(|(_, cells)| if by_list { Vec::new() } else { names(cells) }).collect(),
         places,
         keys: Vec::new(),
         ignored: Vec::new(),
@@ -206,7 +207,7 @@ fn name_list(selection: &mut Selection, view: usize, length: usize) -> Result<()
     if length > MOST {
         return Err(triview::Error::TooManyClasses { k: length, most: MOST }.into());
     }
-    selection.features[view] = (0..length).map(|at| at.to_string()).collect();
+    selection.cells[view] = (0..length).map(|at| at.to_string()).collect();
     if let Place::List { order, .. } = &mut selection.places[view] {
         *order = (0..length).collect();
     }
@@ -225,12 +226,12 @@ fn align(selection: &mut Selection, path: &Path, schema: &FeatureSchema, like: &
         })?;
         let wanted = schema.features(v);
         // A file without rows has lists of no length.
-        if selection.features[at].is_empty() {
+        if selection.cells[at].is_empty() {
             let Place::List { column, .. } = selection.places[at] else { continue };
             places.push(Place::List { column, order: (0..wanted.len()).collect() });
             continue;
         }
-        let found: HashMap<&String, usize> = selection.features[at].iter().zip(0..).collect();
+        let found: HashMap<&String, usize> = selection.cells[at].iter().zip(0..).collect();
         let mut order = Vec::with_capacity(wanted.len());
         for feature in wanted {
             order.push(*found.get(feature).ok_or_else(|| Error::MissingFeature {
@@ -240,14 +241,14 @@ fn align(selection: &mut Selection, path: &Path, schema: &FeatureSchema, like: &
                 like: like.into(),
                 nearest: {
                     let known: HashSet<&String> = wanted.iter().collect();
-                    let spare = selection.features[at].iter().filter(|name| !known.contains(name));
+                    let spare = selection.cells[at].iter().filter(|name| !known.contains(name));
                     nearest(feature, spare.map(String::as_str))
                 },
             })?);
         }
         if found.len() > wanted.len() {
             let known: HashSet<&String> = wanted.iter().collect();
-            let spare = selection.features[at].iter().find(|name| !known.contains(name)).cloned();
+            let spare = selection.cells[at].iter().find(|name| !known.contains(name)).cloned();
             return Err(Error::SpareFeature {
                 path: path.into(),
                 view: view.clone(),
@@ -262,6 +263,6 @@ fn align(selection: &mut Selection, path: &Path, schema: &FeatureSchema, like: &
     }
     selection.places = places;
     selection.views = schema.views().to_vec();
-    selection.features = (0..schema.views().len()).map(|view| schema.features(view).to_vec()).collect();
+    selection.cells = (0..schema.views().len()).map(|view| schema.features(view).to_vec()).collect();
     Ok(())
 }
