@@ -5,6 +5,7 @@
 //! ```sh
 //! cargo run --release --example many_views
 //! ```
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;

@@ -6,6 +6,7 @@
 //! ```sh
 //! cargo run --release --example mediating_variable
 //! ```
+#![allow(clippy::print_stdout, reason = "an example prints")]
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;

@@ -54,7 +54,7 @@ impl Candidate {
                 let variance = plug_in.variance_of_difference(&self.solution) * self.moments.rows() as f64;
                 // Where nothing is known of the error the moments have the last word.
                 let variance = if variance.is_finite() { variance } else { 0.0 };
-                let settled = Some(Settled { blend: self.solution.blend, variance });
+                let settled = Some(Box::new(Settled { blend: self.solution.blend, variance }));
                 Ok(FeatureMap::Posterior { way, prior, views, settled })
             }
             map => Ok(map),

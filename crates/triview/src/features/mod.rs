@@ -45,7 +45,7 @@ pub enum FeatureMap {
         views: [Posterior; VIEWS],
         /// What the rows that it was fitted to say of the ways of solving its moments (settled once, so that states of
         /// parts give the answer of the whole).
-        settled: Option<Settled>,
+        settled: Option<Box<Settled>>,
     },
 }
 
@@ -81,7 +81,7 @@ impl FeatureMap {
     /// How good the answers of its moments are, where that is settled.
     pub(crate) fn settled(&self) -> Option<&Settled> {
         match self {
-            FeatureMap::Posterior { settled, .. } => settled.as_ref(),
+            FeatureMap::Posterior { settled, .. } => settled.as_deref(),
             _ => None,
         }
     }
@@ -117,7 +117,7 @@ impl FeatureMap {
                 prior.len() == states
                     && prior.iter().all(|p| *p > 0.0)
                     && views.iter().zip(widths).all(|(view, width)| view.fits(k, width, states))
-                    && settled.as_ref().is_none_or(Settled::fits)
+                    && settled.as_ref().is_none_or(|settled| settled.fits())
             }
         };
         if fits { Ok(()) } else { Err(Error::InvalidState { reason: "its feature map is broken".into() }) }
