@@ -12,6 +12,7 @@ mod output;
 mod printer;
 mod progress;
 mod segments;
+mod sequences_json;
 mod truth;
 
 use answer::Answer;
@@ -44,6 +45,7 @@ fn run(cli: &Cli) -> anyhow::Result<Answer> {
         Command::Diagnose(args) => commands::diagnose::run(args, &cli.global),
         Command::Moments(args) => commands::moments::run(args, &cli.global),
         Command::Inspect(args) => commands::inspect::run(args),
+        Command::Hmm(args) => commands::hmm::run(args, &cli.global),
         Command::Simulate(args) => commands::simulate::run(args, &cli.global),
         Command::Demo(args) => commands::demo::run(args, &cli.global),
     }

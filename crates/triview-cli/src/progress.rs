@@ -4,6 +4,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use triview::hmm::{SequenceSource, Sequences};
 use triview::views::{Batch, Schema, Source};
 
 /// What is done sooner shows nothing.
@@ -36,6 +37,15 @@ impl Progress {
     /// The same source, whose rows are counted as they are read.
     pub(crate) fn watch<'a, S: Source>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
         Watched { source, rows, progress: self }
+    }
+
+    /// The same source of sequences, whose tokens are counted as they are read.
+    pub(crate) fn watch_sequences<'a, S: SequenceSource>(
+        &'a self,
+        source: &'a S,
+        rows: Option<u64>,
+    ) -> WatchedSequences<'a, S> {
+        WatchedSequences { source, rows, progress: self }
     }
 
     /// Counts rows from zero on, towards a total where one is known.
@@ -119,19 +129,57 @@ impl<S: Source> Source for Watched<'_, S> {
     }
 }
 
+/// A source of sequences whose readings are counted.
+pub(crate) struct WatchedSequences<'a, S> {
+    source: &'a S,
+    rows: Option<u64>,
+    progress: &'a Progress,
+}
+
+impl<S: SequenceSource> SequenceSource for WatchedSequences<'_, S> {
+    type Error = S::Error;
+
+    fn states(&self) -> &[String] {
+        self.source.states()
+    }
+
+    fn read(&self) -> Result<impl Iterator<Item = Result<Sequences, S::Error>>, S::Error> {
+        let batches = self.source.read()?;
+        self.progress.count("reading", self.rows);
+        Ok(Counted { batches, progress: self.progress })
+    }
+}
+
+/// What has rows to count.
+trait Rows {
+    fn count(&self) -> usize;
+}
+
+impl Rows for Batch {
+    fn count(&self) -> usize {
+        self.rows()
+    }
+}
+
+impl Rows for Sequences {
+    fn count(&self) -> usize {
+        self.tokens()
+    }
+}
+
 /// Counts the rows of batches that go by.
 struct Counted<'a, I> {
     batches: I,
     progress: &'a Progress,
 }
 
-impl<I: Iterator<Item = Result<Batch, E>>, E> Iterator for Counted<'_, I> {
-    type Item = Result<Batch, E>;
+impl<I: Iterator<Item = Result<B, E>>, B: Rows, E> Iterator for Counted<'_, I> {
+    type Item = Result<B, E>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.batches.next();
         if let Some(Ok(batch)) = &batch {
-            self.progress.advance(batch.rows());
+            self.progress.advance(batch.count());
         }
         batch
     }

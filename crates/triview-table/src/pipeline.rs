@@ -50,6 +50,25 @@ pub(crate) struct Pipeline {
     ended: bool,
 }
 
+/// Rows of one or more files.
+pub(crate) struct Filled {
+    pub(crate) pending: Pending,
+    runs: Vec<Run>,
+    set: Arc<DataSet>,
+}
+
+impl Filled {
+    /// The file that a row is from, and its row there.
+    pub(crate) fn origin(&self, row: usize) -> (&Member, u64) {
+        origin(&self.set, &self.runs, row)
+    }
+}
+
+fn origin<'a>(set: &'a DataSet, runs: &[Run], row: usize) -> (&'a Member, u64) {
+    let run = &runs[runs.partition_point(|run| run.start <= row).saturating_sub(1)];
+    (&set.members[run.member], run.before + (row - run.start) as u64 + 1)
+}
+
 /// A run of rows in a batch that come from one file.
 struct Run {
     member: usize,
@@ -64,7 +83,8 @@ impl Pipeline {
         Self { set, at: 0, reader: None, done: 0, ended: false }
     }
 
-    fn fill(&mut self) -> Result<Option<Batch>, Error> {
+    /// The next rows; none at the end.
+    pub(crate) fn rows(&mut self) -> Result<Option<Filled>, Error> {
         let set = self.set.clone();
         let mut pending = Pending::new(set.views, set.k);
         let mut runs = Vec::new();
@@ -84,13 +104,12 @@ impl Pipeline {
                 rows => self.done += rows as u64,
             }
         }
-        if pending.rows() == 0 {
-            return Ok(None);
-        }
-        let origin = |row: usize| -> (&Member, u64) {
-            let run = &runs[runs.partition_point(|run| run.start <= row).saturating_sub(1)];
-            (&set.members[run.member], run.before + (row - run.start) as u64 + 1)
-        };
+        Ok((pending.rows() > 0).then_some(Filled { pending, runs, set }))
+    }
+
+    fn fill(&mut self) -> Result<Option<Batch>, Error> {
+        let Some(Filled { mut pending, runs, set }) = self.rows()? else { return Ok(None) };
+        let origin = |row: usize| origin(&set, &runs, row);
         if set.options.input == Input::Probability {
             let clipped = take_logs(&mut pending, &origin)?;
             set.clipped.fetch_add(clipped, Ordering::Relaxed);

@@ -75,19 +75,9 @@ impl Table {
     /// # Errors
     /// Whatever is wrong with a file that its header shows; see [`Error`].
     pub fn open(paths: &[PathBuf], options: &ReadOptions) -> Result<Table, Error> {
-        let mut spooled = Vec::new();
-        let mut members = Vec::new();
-        for path in paths {
-            let location = Location::of(path);
-            let location = if path == Path::new("-") {
-                spool("standard input".into(), io::stdin().lock(), &mut spooled)?
-            } else if location.is_pipe() {
-                spool(path.clone(), location.open()?, &mut spooled)?
-            } else {
-                location
-            };
-            members.push(Member::open(location, options)?);
-        }
+        let (locations, spooled) = locate(paths)?;
+        let open = |location| Member::open(location, options, |path, columns| select(path, columns, options));
+        let mut members = locations.into_iter().map(open).collect::<Result<Vec<Member>, Error>>()?;
         let first = members.first().ok_or(Error::NoFiles)?.location.name.clone();
         // Lists in a file without rows have no length yet: then any file with rows says it.
         let named = members.iter().find(|member| !member.selection.classes.is_empty());
@@ -142,6 +132,19 @@ impl Table {
 }
 
 impl DataSet {
+    /// Files of a table of sequences: emission scores and positions, of so many states.
+    pub(crate) fn of_sequences(members: Vec<Member>, k: usize, spooled: Vec<NamedTempFile>) -> Self {
+        Self {
+            members,
+            options: ReadOptions::default(),
+            views: 2,
+            k,
+            clipped: AtomicU64::new(0),
+            names: Mutex::default(),
+            _spooled: spooled,
+        }
+    }
+
     fn names(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
         // Names are only ever added, each whole: a thread that panicked left none half-written.
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
@@ -177,6 +180,23 @@ impl Source for Table {
     }
 }
 
+/// Where files are; `-` is standard input, and pipes are copied to temporary files.
+pub(crate) fn locate(paths: &[PathBuf]) -> Result<(Vec<Location>, Vec<NamedTempFile>), Error> {
+    let mut spooled = Vec::new();
+    let mut locations = Vec::new();
+    for path in paths {
+        let location = Location::of(path);
+        locations.push(if path == Path::new("-") {
+            spool("standard input".into(), io::stdin().lock(), &mut spooled)?
+        } else if location.is_pipe() {
+            spool(path.clone(), location.open()?, &mut spooled)?
+        } else {
+            location
+        });
+    }
+    Ok((locations, spooled))
+}
+
 /// Copies a pipe to a temporary file.
 fn spool(name: PathBuf, mut pipe: impl Read, spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
     let copy = NamedTempFile::new().and_then(|mut file| io::copy(&mut pipe, &mut file).map(|_| file));
@@ -207,8 +227,8 @@ pub(crate) struct Member {
     pub(crate) location: Location,
     pub(crate) selection: Selection,
     head: Head,
-    rows: Option<u64>,
-    empty: bool,
+    pub(crate) rows: Option<u64>,
+    pub(crate) empty: bool,
 }
 
 /// What each format needs to read its rows.
@@ -221,7 +241,12 @@ enum Head {
 }
 
 impl Member {
-    fn open(location: Location, options: &ReadOptions) -> Result<Self, Error> {
+    /// Opens a file and chooses its columns.
+    pub(crate) fn open(
+        location: Location,
+        options: &ReadOptions,
+        select: impl Fn(&Path, &[Column]) -> Result<Selection, Error>,
+    ) -> Result<Self, Error> {
         let format = Format::detect(&mut location.open()?, &location.name)?;
         let inspection = match format {
             Format::Csv => csv::inspect(&location)?.map(Head::Csv),
@@ -230,7 +255,7 @@ impl Member {
             Format::Npy => npy::inspect(&location)?.map(Head::Npy),
         };
         let Inspection { head, columns, rows, empty } = inspection;
-        let mut selection = select(&location.name, &columns, options)?;
+        let mut selection = select(&location.name, &columns)?;
         if let Some(column) = selection.unmeasured() {
             let length = match &head {
                 Head::Parquet(head) => parquet::list_length(&location, head, column)?,

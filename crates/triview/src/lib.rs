@@ -52,6 +52,7 @@ pub mod features;
 mod fitting;
 pub mod grouping;
 pub mod groups;
+pub mod hmm;
 pub mod interval;
 pub mod learning;
 mod linalg;

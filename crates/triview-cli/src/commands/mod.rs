@@ -3,6 +3,8 @@
 pub(crate) mod demo;
 pub(crate) mod diagnose;
 pub(crate) mod estimate;
+pub(crate) mod hmm;
 pub(crate) mod inspect;
 pub(crate) mod moments;
 pub(crate) mod simulate;
+mod simulate_chains;

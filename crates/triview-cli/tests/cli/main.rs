@@ -5,6 +5,7 @@ mod demo;
 mod diagnose;
 mod estimate;
 mod groups;
+mod hmm;
 mod latent;
 mod missing;
 mod segments;
