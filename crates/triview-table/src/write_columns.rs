@@ -94,7 +94,7 @@ pub fn write_columns<E: From<Error>>(
 
 /// A file of one format, while it is written.
 enum Writer<'a> {
-    Csv(csv::Writer<&'a mut BufWriter<File>>),
+    Csv(Box<csv::Writer<&'a mut BufWriter<File>>>),
     Parquet(SchemaRef, Box<ArrowWriter<&'a mut BufWriter<File>>>),
     Arrow(SchemaRef, Box<arrow_ipc::writer::FileWriter<&'a mut BufWriter<File>>>),
 }
@@ -114,7 +114,7 @@ impl<'a> Writer<'a> {
             Format::Csv | Format::Npy => {
                 let mut writer = csv::Writer::from_writer(output);
                 writer.write_record(schema.fields().iter().map(|field| field.name()))?;
-                Writer::Csv(writer)
+                Writer::Csv(Box::new(writer))
             }
         })
     }
