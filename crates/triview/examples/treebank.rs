@@ -7,8 +7,8 @@
 //! $ cargo run --release --example treebank -- train.conllu test.conllu
 //! ```
 //!
-//! Without files, both texts are generated from the small grammar below, the second with another mixture of its rules and half of its
-//! words unknown to the first. One-token sentences, words that were never seen and tags that the first file lacks are part of both cases.
+//! Without files, both texts are generated from the small grammar below, the second with other chances and half of its nouns, verbs and
+//! adjectives unknown to the first. One-token sentences, words that were never seen and a tag that the first text lacks are part of it.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
@@ -17,16 +17,24 @@ use std::error::Error;
 use std::io::Write;
 use triview::hmm::{Chain, InMemorySequences, SequenceParams, Sequences};
 
-/// A sentence: its words and their tags.
+/// Sentences of a paragraph.
+const SENTENCES: usize = 10;
+
+/// A sentence, or a paragraph of them: words and their tags.
 type Sentence = Vec<(String, String)>;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let (train, test) = match args.as_slice() {
-        [] => (Grammar::new(0.2, 0.0).text(2_000, 1), Grammar::new(0.5, 0.5).text(20_000, 2)),
+        [] => {
+            let (known, other) =
+                (Grammar { shift: 0.0, other_words: 0.0 }, Grammar { shift: 0.5, other_words: 0.5 });
+            (known.text(2_000, 1), other.text(20_000, 2))
+        }
         [train, test] => (read(train)?, read(test)?),
         _ => return Err("give a file to train on and one to test on, or none".into()),
     };
+    let (train, test) = (paragraphs(train), paragraphs(test));
     let tagger = Tagger::train(&train)?;
     let mut sequences = Sequences::new(tagger.tags.len());
     test.iter().try_for_each(|sentence| sequences.push(&tagger.scores(sentence)))?;
@@ -45,10 +53,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     let out = &mut std::io::stdout().lock();
     let error = &estimate.viterbi_error;
-    writeln!(out, "{} tags, {} sentences trained on", tagger.tags.len(), train.len())?;
     writeln!(
         out,
-        "{} sentences of {} words, {} shorter than three words left out",
+        "{} tags, {} paragraphs of {SENTENCES} sentences trained on",
+        tagger.tags.len(),
+        train.len()
+    )?;
+    writeln!(
+        out,
+        "{} paragraphs of {} words, {} shorter than three words left out",
         estimate.sequences, estimate.tokens, estimate.too_short
     )?;
     writeln!(
@@ -58,9 +71,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     )?;
     writeln!(
         out,
-        "tagging error   {:.3} ± {:.3} estimated, {:.3} by the model's own confidence, {:.3} by the tags",
-        error.estimate.value,
-        error.estimate.standard_error,
+        "tagging error   between {:.3} and {:.3} as estimated, {:.3} by the model's own confidence, {:.3} by the tags",
+        error.estimate.interval.low,
+        error.estimate.interval.high,
         error.belief,
         wrong as f64 / f64::from(tokens)
     )?;
@@ -93,6 +106,12 @@ fn read(path: &str) -> Result<Vec<Sentence>, Box<dyn Error>> {
     }
     sentences.retain(|sentence| !sentence.is_empty());
     if sentences.is_empty() { Err(format!("`{path}` has no sentences").into()) } else { Ok(sentences) }
+}
+
+/// Sentences joined to paragraphs. A tag that stands only at the beginning or the end of its sentence, as a full stop does, would
+/// otherwise never have both a past and a future.
+fn paragraphs(sentences: Vec<Sentence>) -> Vec<Sentence> {
+    sentences.chunks(SENTENCES).map(<[Sentence]>::concat).collect()
 }
 
 /// A hidden Markov model by counting, every count raised a little.
@@ -161,85 +180,82 @@ fn ending(word: &str) -> String {
     letters[letters.len().saturating_sub(2)..].iter().collect()
 }
 
-/// Sentences `NP VP .`, `PRON VP .` or a single `INTJ`; `NP -> DET? ADJ* NOUN (ADP NP)?`, `VP -> ADV? VERB (NP)? (ADP NP)?`. Nouns, verbs and
-/// adjectives share half of their endings.
+/// A regular grammar: the tag after each one by chance, from the table below. A full stop that follows another makes a sentence of one
+/// token. Nouns, verbs and adjectives share half of their endings, and unknown words are told by these alone.
 struct Grammar {
-    /// How often optional parts are there.
-    more: f64,
-    /// The share of words that are made up of other stems.
+    /// The share of steps that follow the second table, and not the first.
+    shift: f64,
+    /// The share of nouns, verbs and adjectives with stems that the other text does not have, and of interjections, a tag that it
+    /// lacks.
     other_words: f64,
 }
 
-impl Grammar {
-    fn new(more: f64, other_words: f64) -> Self {
-        Self { more, other_words }
-    }
+const TAGS: [&str; 6] = ["ADJ", "ADP", "DET", "NOUN", "PUNCT", "VERB"];
+/// The chance of the tag after each one, in per cent: of the first text, and of what the second is mixed with.
+const STEPS: [[[u32; 6]; 6]; 2] = [
+    [
+        [15, 0, 0, 85, 0, 0],
+        [10, 0, 75, 15, 0, 0],
+        [30, 0, 0, 70, 0, 0],
+        [0, 25, 0, 10, 25, 40],
+        [5, 5, 60, 25, 2, 3],
+        [10, 20, 50, 10, 10, 0],
+    ],
+    [
+        [35, 0, 0, 65, 0, 0],
+        [20, 0, 50, 30, 0, 0],
+        [50, 0, 0, 50, 0, 0],
+        [0, 40, 0, 5, 15, 40],
+        [15, 10, 40, 30, 2, 3],
+        [25, 30, 30, 10, 5, 0],
+    ],
+];
 
+impl Grammar {
     fn text(&self, sentences: usize, seed: u64) -> Vec<Sentence> {
         let rng = &mut Pcg64::seed_from_u64(seed);
         (0..sentences).map(|_| self.sentence(rng)).collect()
     }
 
+    /// From the step after a full stop to the next one.
     fn sentence(&self, rng: &mut Pcg64) -> Sentence {
         let mut words = Vec::new();
-        if rng.random::<f64>() < 0.02 {
-            self.word("INTJ", rng, &mut words);
-            return words;
+        let mut at = 4;
+        loop {
+            let table = &STEPS[usize::from(rng.random::<f64>() < self.shift)];
+            let mut left = rng.random_range(0..100);
+            at = (0..TAGS.len())
+                .find(|&next| {
+                    let chance = table[at][next];
+                    let found = left < chance;
+                    left = left.saturating_sub(chance);
+                    found
+                })
+                .unwrap_or(4);
+            words.push(self.word(TAGS[at], rng));
+            if at == 4 {
+                return words;
+            }
         }
-        match rng.random::<f64>() < 0.3 {
-            true => self.word("PRON", rng, &mut words),
-            false => self.noun_phrase(rng, &mut words),
-        }
-        if self.also(rng) {
-            self.word("ADV", rng, &mut words);
-        }
-        self.word("VERB", rng, &mut words);
-        if rng.random::<f64>() < 0.7 {
-            self.noun_phrase(rng, &mut words);
-        }
-        if self.also(rng) {
-            self.word("ADP", rng, &mut words);
-            self.noun_phrase(rng, &mut words);
-        }
-        self.word("PUNCT", rng, &mut words);
-        words
-    }
-
-    fn noun_phrase(&self, rng: &mut Pcg64, words: &mut Sentence) {
-        if rng.random::<f64>() < 0.8 {
-            self.word("DET", rng, words);
-        }
-        while self.also(rng) {
-            self.word("ADJ", rng, words);
-        }
-        self.word("NOUN", rng, words);
-        if rng.random::<f64>() < 0.3 * self.more {
-            self.word("ADP", rng, words);
-            self.noun_phrase(rng, words);
-        }
-    }
-
-    fn also(&self, rng: &mut Pcg64) -> bool {
-        rng.random::<f64>() < self.more
     }
 
     /// A word of a tag: open classes have 300 stems each, and endings that others have too.
-    fn word(&self, tag: &str, rng: &mut Pcg64, words: &mut Sentence) {
+    fn word(&self, tag: &str, rng: &mut Pcg64) -> (String, String) {
         let (stems, endings): (u32, &[&str]) = match tag {
             "NOUN" => (300, &["er", "on", "al", "ng"]),
             "VERB" => (300, &["es", "ed", "er", "ng"]),
             "ADJ" => (300, &["ic", "al", "ed", "us"]),
-            "ADV" => (60, &["ly", "ic"]),
             "DET" => (4, &["the", "ha"]),
             "ADP" => (8, &["of", "on"]),
-            "PRON" => (6, &["he", "it"]),
-            "PUNCT" => (2, &["."]),
-            _ => (10, &["oh"]),
+            _ => (2, &["."]),
         };
         let ending = endings[rng.random_range(0..endings.len())];
-        let open = stems >= 60 && rng.random::<f64>() < self.other_words;
+        let other = stems == 300 && rng.random::<f64>() < self.other_words;
+        if other && rng.random::<f64>() < 0.005 {
+            return ("oh".to_owned(), "INTJ".to_owned());
+        }
         // Low stems are far more frequent than high ones; open classes share them.
-        let stem = (f64::from(stems) * rng.random::<f64>().powi(3)) as u32 + if open { 1000 } else { 0 };
-        words.push((format!("{stem}{ending}"), tag.to_owned()));
+        let stem = (f64::from(stems) * rng.random::<f64>().powi(3)) as u32 + if other { 1000 } else { 0 };
+        (format!("{stem}{ending}"), tag.to_owned())
     }
 }

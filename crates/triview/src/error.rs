@@ -338,6 +338,18 @@ pub enum Error {
         /// Its tokens.
         length: usize,
     },
+    /// States that do not occur where states are told apart.
+    #[error(
+        "the tokens with at least {margin} before and after them are hardly ever in {}, and cannot tell {} apart from the others; leave out \
+         states that do not occur, and join sequences (sentences to paragraphs) where states occur at their ends only",
+        states.join(", "), if states.len() == 1 { "it" } else { "them" }
+    )]
+    UnseenStates {
+        /// The states.
+        states: Vec<String>,
+        /// Tokens left out at either end.
+        margin: usize,
+    },
     /// Transitions under which neighbours say nothing of a token.
     #[error(
         "the model's transitions have no memory: what is before and after a token says nothing of its state, and the method rests on \

@@ -6,7 +6,7 @@ use super::estimate::{Parts, SequenceEstimate};
 use super::reading::Reading;
 use super::sample::{Census, Keyed};
 use super::sequences::SequenceSource;
-use super::sites::{Decoding, Track, decoding_scores, sites, track};
+use super::sites::{Decoding, Track, decoding_scores, inner, sites, track};
 use super::sums::ChainSums;
 use crate::diagnostics;
 use crate::error::{Error, Result};
@@ -22,6 +22,9 @@ use crate::views::{Schema, VIEWS, total};
 
 /// What the views of a token are called.
 const VIEW_NAMES: [&str; VIEWS] = ["past", "present", "future"];
+
+/// A state that fewer tokens than this are in is not told apart from the others.
+const FEWEST_OF_A_STATE: f64 = 5.0;
 
 /// What to estimate, and how; checked once by [`SequenceParams::check`].
 #[derive(Debug, Clone)]
@@ -74,6 +77,14 @@ pub struct SequenceEstimator {
     tokens: Estimator,
 }
 
+/// A first look at sequences.
+struct Seen<'a> {
+    adapted: Adapted,
+    tracks: Vec<Track<'a>>,
+    sample: Sample,
+    header: Header,
+}
+
 /// Sums of all that is read.
 struct Summed {
     moments: Moments,
@@ -86,7 +97,8 @@ impl SequenceEstimator {
     /// The risk of the chain's labelling of the sequences of a source.
     ///
     /// # Errors
-    /// Those of the source; [`Error::OtherStates`], [`Error::AllTooShort`], [`Error::ImpossibleSequence`], [`Error::NoMemory`], and whatever keeps tokens
+    /// Those of the source; [`Error::OtherStates`], [`Error::AllTooShort`], [`Error::ImpossibleSequence`], [`Error::NoMemory`],
+    /// [`Error::UnseenStates`], and whatever keeps tokens
     /// from being answered as rows of three views, see [`Estimator::look`].
     pub fn estimate<S: SequenceSource>(
         &self,
@@ -103,9 +115,14 @@ impl SequenceEstimator {
         }
         let margin = census.margin();
         let adapted = self.adapt(chain, &census.sample, margin)?;
-        let tracks = track(chain, &adapted, &census.sample)?;
-        let sample = sampled(chain, &tracks, margin)?;
-        let header = self.tokens.look_at(&sample)?;
+        let seen = self.see(chain, &census.sample, margin, adapted);
+        // A model that rules states out has messages that do not tell them apart: then the seed's have to do.
+        let Seen { adapted, tracks, sample, header } = match seen {
+            Err(Error::RankDeficientView { .. } | Error::ConstantView { .. }) => {
+                self.see(chain, &census.sample, margin, Adapted::seed(chain))?
+            }
+            seen => seen?,
+        };
         let (mut moments, mut sums) = (Accumulator::new(header.clone())?, ChainSums::new(&header));
         let mut next = 0;
         for batch in source.read()? {
@@ -117,6 +134,20 @@ impl SequenceEstimator {
         Ok(self.answer(chain, &census, margin, adapted, (&tracks, &sample), &summed)?)
     }
 
+    /// The inner tokens of sampled sequences, with the messages of a model, and the feature map for them.
+    fn see<'a>(
+        &self,
+        chain: &Chain,
+        sequences: &'a Keyed,
+        margin: usize,
+        adapted: Adapted,
+    ) -> Result<Seen<'a>> {
+        let tracks = track(chain, &adapted, sequences)?;
+        let sample = sampled(chain, &tracks, margin)?;
+        let header = self.tokens.look_at(&sample)?;
+        Ok(Seen { adapted, tracks, sample, header })
+    }
+
     /// The model that sampled sequences suggest: from the surrogate labels that the model's own messages give, on to what makes
     /// the sequences most likely.
     fn adapt(&self, chain: &Chain, sample: &Keyed, margin: usize) -> Result<Adapted> {
@@ -125,6 +156,10 @@ impl SequenceEstimator {
         let rows = sampled(chain, &tracks, margin)?;
         let header = self.tokens.look_at(&rows).map_err(|error| match error {
             Error::ConstantView { view } if view != VIEW_NAMES[1] => Error::NoMemory,
+            Error::RankDeficientView { .. } => {
+                let states = unseen(chain, &tracks, margin);
+                if states.is_empty() { error } else { Error::UnseenStates { states, margin } }
+            }
             other => other,
         })?;
         let (mut moments, mut sums) = (Accumulator::new(header.clone())?, ChainSums::new(&header));
@@ -181,6 +216,20 @@ fn sampled(chain: &Chain, tracks: &[Track<'_>], margin: usize) -> Result<Sample>
     Ok(Sample::new(schema, sites(chain.k(), tracks, margin)))
 }
 
+/// The states that fewer than five inner tokens are in, as the model believes.
+fn unseen(chain: &Chain, tracks: &[Track<'_>], margin: usize) -> Vec<String> {
+    let k = chain.k();
+    let mut expected = vec![0.0; k];
+    for track in tracks {
+        let posteriors = track.own.posteriors(track.emission);
+        for t in inner(track.path.len(), margin) {
+            expected.iter_mut().zip(&posteriors[t * k..]).for_each(|(sum, p)| *sum += p);
+        }
+    }
+    let named = chain.states().iter().zip(expected);
+    named.filter(|(_, expected)| *expected < FEWEST_OF_A_STATE).map(|(state, _)| state.clone()).collect()
+}
+
 /// Adds sequences to both sums.
 fn add(
     moments: &mut Accumulator,
@@ -192,4 +241,24 @@ fn add(
     moments.update(&sites(adapted.k(), tracks, margin))?;
     sums.update(header, adapted, tracks, margin);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hmm::Sequences;
+
+    #[test]
+    fn states_that_inner_tokens_are_never_in_are_named() -> Result<()> {
+        let chain = Chain::new(["a", "b", "c"].map(String::from).to_vec(), None, vec![0.0; 9])?;
+        let mut sequences = Sequences::new(3);
+        // The third state is that of first tokens only.
+        let token = |t: usize| if t == 0 { [0.0, 0.0, 9.0] } else { [9.0 * (t % 2) as f64, 4.5, -9.0] };
+        (0..20).try_for_each(|_| sequences.push(&(0..9).flat_map(token).collect::<Vec<f64>>()))?;
+        let keyed = Keyed { sequences, keys: (0..20).collect() };
+        let tracks = track(&chain, &Adapted::seed(&chain), &keyed)?;
+        assert_eq!(unseen(&chain, &tracks, 2), ["c"]);
+        assert!(unseen(&chain, &tracks, 0).is_empty());
+        Ok(())
+    }
 }

@@ -19,6 +19,9 @@ use crate::views::VIEWS;
 use faer::MatRef;
 use std::ops::Range;
 
+/// How wrong the posterior of unlikely states may be, as a share: what rests on it alone is in doubt by as much.
+const DOUBT: f64 = 0.2;
+
 /// The view of the token itself.
 const PRESENT: usize = 1;
 
@@ -67,6 +70,8 @@ pub(crate) struct Reading {
     /// Corrected by labels, then under the posterior.
     values: Vec<f64>,
     deviations: Deviations,
+    /// Of the emissions of a sequence, beside the error of sampling.
+    doubt: f64,
 }
 
 impl Reading {
@@ -93,7 +98,14 @@ impl Reading {
                 read(&prior, &labels.moved.without(&labels.maps, b, count), &left)
             })
             .collect();
-        Self { places: Quantities { k }, deviations: Deviations::of_left_out(&values, &without), values }
+        let count = |what: Count| total[what as usize];
+        let tail = count(Count::EmissionTail) * count(Count::Tokens) / count(Count::Sites);
+        Self {
+            places: Quantities { k },
+            deviations: Deviations::of_left_out(&values, &without),
+            doubt: DOUBT * tail / count(Count::Sequences),
+            values,
+        }
     }
 
     /// One quantity.
@@ -109,12 +121,14 @@ impl Reading {
         self.values[posterior] + believed(correction, error) * correction
     }
 
-    /// A sum of quantities with some weights. Its standard error is that of the labels: a posterior can be checked no better
-    /// than they allow.
+    /// A sum of quantities with some weights. Its standard error is that of the labels, since a posterior can be checked no better
+    /// than they allow, and the doubt of what they do not label.
     pub(crate) fn measure_sum(&self, parts: &[(usize, f64)], reach: f64) -> Measured {
         let value = parts.iter().map(|(at, weight)| weight * self.value(*at)).sum();
-        let error =
+        let sampling =
             self.deviations.standard_error(|row| parts.iter().map(|(at, weight)| weight * row[*at]).sum());
+        let emission = parts.iter().find(|(at, _)| *at == Quantities::EMISSION);
+        let error = sampling.hypot(emission.map_or(0.0, |(_, weight)| weight * self.doubt));
         Measured { value, standard_error: error, interval: Interval::around(value, reach, error) }
     }
 

@@ -37,9 +37,11 @@ pub(crate) enum Count {
     EmissionSites,
     /// What of the emission scores of those does not hang on labels from past and future.
     EmissionBase,
+    /// What of that rests on the posterior of the token alone.
+    EmissionTail,
 }
 
-const COUNTS: usize = 15;
+const COUNTS: usize = 16;
 
 /// Where each sum lies in a block.
 #[derive(Debug, Clone)]
@@ -244,13 +246,16 @@ impl Sequence<'_> {
             let (g, alone) = (&track.emission[t * k..(t + 1) * k], &track.alone[t * k..(t + 1) * k]);
             said[best(g.iter().copied()) * n + row] = 1.0;
             let top = best(alone.iter().copied());
-            let mut base = g[top];
+            let (mut base, mut tail) = (g[top], 0.0);
             for j in (0..k).filter(|&j| j != top) {
                 let share = (alone[j] / UNLIKELY).min(1.0);
-                base += (1.0 - share) * alone[j] * (g[j] - g[top]);
+                let rest = (1.0 - share) * alone[j] * (g[j] - g[top]);
+                base += rest;
+                tail += rest.abs();
                 differences[j * n + row] = share * (g[j] - g[top]);
             }
             self.count(Count::EmissionBase, base);
+            self.count(Count::EmissionTail, tail);
         }
         for kind in 0..2 {
             let width = before[kind].len() / n;
