@@ -49,6 +49,7 @@ pub(crate) enum Command {
     Diagnose(DiagnoseArgs),
     Moments(MomentsArgs),
     Inspect(InspectArgs),
+    Hmm(HmmArgs),
     Train(TrainArgs),
     Score(ScoreArgs),
     Adapt(AdaptArgs),
@@ -159,6 +160,48 @@ pub(crate) struct InspectArgs {
     pub(crate) json: bool,
 }
 
+/// Estimate the risk of a sequence model: a hidden Markov model or a linear CRF
+#[derive(Debug, Args)]
+#[command(
+    long_about = "Estimate the risk of a sequence model, a hidden Markov model or a linear CRF, from unlabelled sequences.\n\n\
+    A table of sequences has one row a token: the columns `sequence`, `position` and one `emission:<state>` for each state with the \
+    model's emission score (a log potential, log p(x | state) of a hidden Markov model). A sequence's rows lie together, ordered by \
+    position. CSV, Parquet and Arrow IPC are told apart by the file's ending; other columns are ignored. The transition file is CSV \
+    with the states' names in its header and first column, row the state before, column the state after, log potentials (-inf for what \
+    cannot be), and optionally a row `initial`.\n\n\
+    Answers with the risk of the labelling, -log p(labels | sequence), its emission and transition parts, the per-token error of the \
+    Viterbi and of the posterior decoding, and how often states and transitions truly occur, all without labels. Needs chains with \
+    memory: where the tokens before and after one say nothing of its state, nothing is identified, and the answer says so."
+)]
+#[command(after_long_help = "Examples:\n  \
+    triview simulate --hmm -o chains.parquet\n  \
+    triview hmm chains.parquet --transition transition.csv\n  \
+    triview hmm chains.parquet --transition transition.csv --output labels.parquet\n  \
+    triview hmm chains.parquet --transition transition.csv --adapt --output better.csv --save-transition adapted.csv")]
+pub(crate) struct HmmArgs {
+    /// Tables of sequences; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The model's log potentials of transitions
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) transition: PathBuf,
+    /// Also write each token's Viterbi state and posterior: .csv, .parquet or .arrow
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Label with the model that the data suggest, re-estimated without labels, instead of the given one
+    #[arg(long, requires = "output")]
+    pub(crate) adapt: bool,
+    /// Also write the log probabilities of transitions of the model that the data suggest
+    #[arg(long, value_name = "FILE")]
+    pub(crate) save_transition: Option<PathBuf>,
+    /// Level of confidence of the intervals
+    #[arg(long, value_name = "P", default_value_t = 0.95)]
+    pub(crate) level: f64,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Make a score table whose true risk is known
 #[derive(Debug, Args)]
 #[command(long_about = "Make a score table whose true risk is known.\n\n\
@@ -194,6 +237,24 @@ pub(crate) struct SimulateArgs {
     /// The loss whose mean the truth is
     #[arg(long, value_name = "NAME", value_parser = losses())]
     pub(crate) loss: Option<String>,
+    /// Sequences of a hidden Markov model instead; --classes is then the number of states
+    #[arg(long)]
+    pub(crate) hmm: bool,
+    /// Number of sequences
+    #[arg(long, value_name = "N", default_value_t = 2_000, requires = "hmm", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) sequences: u64,
+    /// Length of the shortest sequence
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "hmm", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) shortest: u32,
+    /// Length of the longest sequence
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "hmm", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) longest: u32,
+    /// Probability to stay in a state
+    #[arg(long, value_name = "P", default_value_t = 0.6, requires = "hmm")]
+    pub(crate) stay: f64,
+    /// Where to write the transitions [default: transition.csv beside the table]
+    #[arg(long, value_name = "FILE", requires = "hmm")]
+    pub(crate) transition: Option<PathBuf>,
     /// The score table to write: .csv, .parquet, .arrow or .npy
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,

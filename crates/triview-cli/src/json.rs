@@ -5,7 +5,7 @@ use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::borrow::Cow;
 use std::io::{self, Write};
 use triview::amplification::Amplified;
-use triview::diagnostics::Verdict;
+use triview::diagnostics::{Alarm, Verdict};
 use triview::estimator::{Estimate, Fit};
 use triview::grouping::{Grouping, OtherGroups};
 use triview::interval::Interval;
@@ -71,10 +71,10 @@ struct AmplifiedObject {
 
 /// The interval of the risk.
 #[derive(Debug, serde::Serialize)]
-struct LevelledInterval {
-    level: f64,
-    low: f64,
-    high: f64,
+pub(crate) struct LevelledInterval {
+    pub(crate) level: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 /// The intervals of everything else, in the shapes of what they belong to.
@@ -87,7 +87,7 @@ struct Intervals<'a> {
 
 /// Whether to trust it.
 #[derive(Debug, serde::Serialize)]
-struct Diagnostics<'a> {
+pub(crate) struct Diagnostics<'a> {
     independence: IndependenceObject<'a>,
     conditioning: Conditioning<'a>,
     alarms: Vec<&'a str>,
@@ -266,6 +266,11 @@ impl MetricsObject {
 impl<'a> Diagnostics<'a> {
     /// What speaks for and against an answer.
     fn new(estimate: &'a Estimate) -> Self {
+        Self::of(estimate, &estimate.alarms)
+    }
+
+    /// The same with these alarms.
+    pub(crate) fn of(estimate: &'a Estimate, alarms: &'a [Alarm]) -> Self {
         let (groups, conditioning) = (&estimate.groups, &estimate.conditioning);
         let independence = &estimate.independence;
         let dependences = independence.dependences.iter().map(|dependence| DependenceObject {
@@ -292,7 +297,7 @@ impl<'a> Diagnostics<'a> {
                 tau: conditioning.tau,
                 rows_needed: finite(conditioning.rows_needed.ceil()),
             },
-            alarms: estimate.alarms.iter().map(|alarm| alarm.message.as_str()).collect(),
+            alarms: alarms.iter().map(|alarm| alarm.message.as_str()).collect(),
         }
     }
 }
@@ -414,12 +419,12 @@ pub(crate) fn named<'a, 's>(
     sets.map(|set| set.iter().map(|&view| views[view].as_str()).collect()).collect()
 }
 
-fn bounded(interval: &Interval) -> bool {
+pub(crate) fn bounded(interval: &Interval) -> bool {
     interval.low.is_finite() && interval.high.is_finite()
 }
 
 /// JSON has no word for infinity or for nothing at all; the key is left out then.
-fn finite(value: f64) -> Option<f64> {
+pub(crate) fn finite(value: f64) -> Option<f64> {
     value.is_finite().then_some(value)
 }
 

@@ -14,6 +14,7 @@ mod output;
 mod printer;
 mod progress;
 mod segments;
+mod sequences_json;
 mod truth;
 
 use answer::Answer;
@@ -49,6 +50,7 @@ fn run(cli: &Cli) -> anyhow::Result<Answer> {
         Command::Train(args) => commands::train::run(args, &cli.global),
         Command::Score(args) => commands::score::run(args, &cli.global),
         Command::Adapt(args) => commands::adapt::run(args, &cli.global),
+        Command::Hmm(args) => commands::hmm::run(args, &cli.global),
         Command::Simulate(args) => commands::simulate::run(args, &cli.global),
         Command::Demo(args) => commands::demo::run(args, &cli.global),
         Command::Reproduce(args) => commands::reproduce::run(args, &cli.global),

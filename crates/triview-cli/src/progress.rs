@@ -5,6 +5,7 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
+use triview::hmm::{SequenceSource, Sequences};
 use triview::learning::{FeatureBatch, FeatureSchema, FeatureSource};
 use triview::views::{Batch, Schema, Source};
 
@@ -42,6 +43,15 @@ impl Progress {
 
     /// The same of feature rows.
     pub(crate) fn watch_features<'a, S>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
+        Watched { source, rows, progress: self }
+    }
+
+    /// The same source of sequences, whose tokens are counted as they are read.
+    pub(crate) fn watch_sequences<'a, S: SequenceSource>(
+        &'a self,
+        source: &'a S,
+        rows: Option<u64>,
+    ) -> Watched<'a, S> {
         Watched { source, rows, progress: self }
     }
 
@@ -140,6 +150,20 @@ impl<S: FeatureSource> FeatureSource for Watched<'_, S> {
     }
 }
 
+impl<S: SequenceSource> SequenceSource for Watched<'_, S> {
+    type Error = S::Error;
+
+    fn states(&self) -> &[String] {
+        self.source.states()
+    }
+
+    fn read(&self) -> Result<impl Iterator<Item = Result<Sequences, S::Error>>, S::Error> {
+        let batches = self.source.read()?;
+        self.progress.count("reading", self.rows);
+        Ok(Counted { batches, progress: self.progress })
+    }
+}
+
 /// Something that has rows.
 trait HasRows {
     fn count_rows(&self) -> usize;
@@ -154,6 +178,12 @@ impl HasRows for Batch {
 impl HasRows for Arc<FeatureBatch> {
     fn count_rows(&self) -> usize {
         self.rows()
+    }
+}
+
+impl HasRows for Sequences {
+    fn count_rows(&self) -> usize {
+        self.tokens()
     }
 }
 

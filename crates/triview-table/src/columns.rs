@@ -6,6 +6,11 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use triview::views::{Schema, VIEWS};
 
+/// The columns of a table of sequences.
+pub(crate) const SEQUENCE: &str = "sequence";
+pub(crate) const POSITION: &str = "position";
+pub(crate) const EMISSION: &str = "emission";
+
 /// A column as its file declares it.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Column {
@@ -144,6 +149,45 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
     Ok(selection)
 }
 
+/// Finds the columns of a table of sequences: `sequence`, `position` and one `emission:<state>` a state, in this order of the
+/// states where it is given.
+pub(crate) fn select_sequences(
+    path: &Path,
+    columns: &[Column],
+    states: Option<&[String]>,
+) -> Result<Selection, Error> {
+    let lacking = |column| {
+        let found = columns.iter().map(|column| column.name.clone()).collect();
+        Error::NoSequenceColumn { path: path.into(), column, found }
+    };
+    let place = |name: &'static str| {
+        columns.iter().position(|column| column.name == name).ok_or_else(|| lacking(name))
+    };
+    let (sequence, position) = (place(SEQUENCE)?, place(POSITION)?);
+    let views = named_views(path, columns, |_, _| true)?;
+    let emission =
+        views.iter().find(|(view, _)| *view == EMISSION).ok_or_else(|| lacking("emission:<state>"))?;
+    let options = ReadOptions { classes: states.map(<[String]>::to_vec), ..ReadOptions::default() };
+    let (classes, places) = match_classes(path, columns, std::slice::from_ref(emission), &options)?;
+    if let Kind::Other(found) = &columns[position].kind {
+        let (column, found) = (POSITION.to_owned(), found.clone());
+        return Err(Error::ColumnType { path: path.into(), column, found });
+    }
+    let mut selection = Selection {
+        views: [EMISSION, POSITION].map(str::to_owned).to_vec(),
+        classes,
+        cells: Vec::new(),
+        features: vec![Vec::new(); 2],
+        places: places.into_iter().chain([vec![position]]).map(Place::Columns).collect(),
+        keys: vec![KeyColumn { purpose: Purpose::Segment, at: sequence, name: SEQUENCE.to_owned() }],
+        ignored: Vec::new(),
+    };
+    let used = selection.used();
+    let other = |at: &usize| used.binary_search(at).is_err();
+    selection.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
+    Ok(selection)
+}
+
 impl Selection {
     /// All columns that are read, in the order of the file.
     pub(crate) fn used(&self) -> Vec<usize> {
@@ -247,6 +291,8 @@ impl Selection {
     pub(crate) fn label(&self, view: usize, class: usize) -> String {
         let names = self.cells.get(view).unwrap_or(&self.classes);
         match &self.places[view] {
+            // The position in a sequence is one column for all states.
+            Place::Columns(columns) if columns.len() < names.len() => self.views[view].clone(),
             Place::Columns(_) => format!("{}:{}", self.views[view], names[class]),
             Place::List { order, .. } => format!("{}[{}]", self.views[view], order[class]),
         }

@@ -399,6 +399,74 @@ pub enum Error {
         /// The number.
         value: f64,
     },
+    /// A table of sequences without a column that it needs.
+    #[error(
+        "`{}` has no column `{column}`; a table of sequences has the columns `sequence`, `position` and one `emission:<state>` \
+         for each state, this one has {}",
+        path.display(), found.join(", ")
+    )]
+    NoSequenceColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: &'static str,
+        /// The columns it has.
+        found: Vec<String>,
+    },
+    /// A position that is no whole number.
+    #[error("`{}`, row {row}, column `position`: {value} is no whole number; count 0, 1, 2, ...", path.display())]
+    NotAPosition {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The number.
+        value: f64,
+    },
+    /// A position that does not follow the one before it.
+    #[error(
+        "`{}`, row {row}: sequence `{sequence}` has position {found} where {expected} should follow: {}; a sequence's rows must lie \
+         together, one for each position",
+        path.display(), if found < expected { "a duplicate, or out of order" } else { "a gap" }
+    )]
+    PositionOrder {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The sequence.
+        sequence: String,
+        /// The position.
+        found: i64,
+        /// The one that should be there.
+        expected: i64,
+    },
+    /// A sequence that begins elsewhere than the first one.
+    #[error(
+        "`{}`, row {row}: sequence `{sequence}` begins at position {found}, the first sequence of the table at {expected}: its first \
+         rows are missing, or lie elsewhere between those of other sequences; sort by sequence and position",
+        path.display()
+    )]
+    FirstPosition {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The sequence.
+        sequence: String,
+        /// The position.
+        found: i64,
+        /// The one that should be there.
+        expected: i64,
+    },
+    /// A file of potentials that is not a square with names.
+    #[error("`{}`: {reason}; a transition file is CSV with the states' names in its header and first column", path.display())]
+    Transitions {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
     /// A cell without a value, in a row that has others of the same view.
     #[error(
         "`{}`, row {row}, column `{column}`: the value is missing; fill it in or remove the row",

@@ -146,6 +146,22 @@ impl Pending {
         std::mem::take(&mut self.names)
     }
 
+    /// The cell of a row that is filled.
+    pub(crate) fn at(&self, view: usize, class: usize, row: usize) -> f64 {
+        self.scores[view][class * self.capacity + row]
+    }
+
+    /// Whether a view is missing in a row that is filled.
+    pub(crate) fn is_missing(&self, view: usize, row: usize) -> bool {
+        self.missing.as_ref().is_some_and(|missing| missing[row] >> view & 1 == 1)
+    }
+
+    /// The key of a row's segment and what it stands for; no name where it has none.
+    pub(crate) fn segment(&self, row: usize) -> Option<(u64, &str)> {
+        let key = *self.segments.as_ref()?.get(row)?;
+        self.names.get(&key).filter(|name| *name != MISSING).map(|name| (key, name.as_str()))
+    }
+
     /// Counts `rows` more rows as filled.
     pub(crate) fn advance(&mut self, rows: usize) {
         self.rows += rows;

@@ -4,7 +4,7 @@ use crate::error::Error;
 use crate::hash::key;
 use crate::pending::Pending;
 use crate::prefetch::Ahead;
-use crate::table::{DataSet, Input, Reader};
+use crate::table::{DataSet, Input, Member, Reader};
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,6 +53,18 @@ pub(crate) struct Pipeline {
     ended: bool,
 }
 
+/// Rows of one or more files.
+pub(crate) struct Filled {
+    pub(crate) pending: Pending,
+    runs: Vec<Run>,
+    set: Arc<DataSet>,
+}
+
+fn origin<'a>(set: &'a DataSet, runs: &[Run], row: usize) -> (&'a Member, u64) {
+    let run = &runs[runs.partition_point(|run| run.start <= row).saturating_sub(1)];
+    (&set.members[run.member], run.before + (row - run.start) as u64 + 1)
+}
+
 /// A run of rows in a batch that come from one file.
 struct Run {
     member: usize,
@@ -67,8 +79,8 @@ impl Pipeline {
         Self { set, at: 0, reader: None, done: 0, ended: false }
     }
 
-    /// Fills a batch; nothing at the end.
-    fn fill(&mut self) -> Result<Option<Filled>, Error> {
+    /// The next rows; none at the end.
+    pub(crate) fn rows(&mut self) -> Result<Option<Filled>, Error> {
         let set = self.set.clone();
         let mut pending = Pending::new(&set.widths, &set.features);
         let mut runs = Vec::new();
@@ -88,35 +100,23 @@ impl Pipeline {
                 rows => self.done += rows as u64,
             }
         }
-        if pending.rows() == 0 {
-            return Ok(None);
-        }
-        set.keep_names(pending.take_names());
-        Ok(Some(Filled { pending, runs, set }))
+        Ok((pending.rows() > 0).then_some(Filled { pending, runs, set }))
     }
 }
 
-/// A batch that is filled, and where its rows come from.
-struct Filled {
-    pending: Pending,
-    runs: Vec<Run>,
-    set: Arc<DataSet>,
-}
-
 impl Filled {
-    /// The file of a row, and its number there.
-    fn origin(set: &DataSet, runs: &[Run], row: usize) -> (PathBuf, u64, usize) {
-        let run = &runs[runs.partition_point(|run| run.start <= row).saturating_sub(1)];
-        let row = run.before + (row - run.start) as u64 + 1;
-        (set.members[run.member].location.name.clone(), row, run.member)
+    /// The file that a row is from, and its row there.
+    pub(crate) fn origin(&self, row: usize) -> (&Member, u64) {
+        origin(&self.set, &self.runs, row)
     }
 
     /// Its scores.
     fn scores(mut self) -> Result<Batch, Error> {
         let (set, runs) = (&self.set, &self.runs);
+        set.keep_names(self.pending.take_names());
         let place = |row: usize, view: usize, class: usize| {
-            let (path, row, member) = Self::origin(set, runs, row);
-            (path, row, set.members[member].selection.label(view, class))
+            let (member, row) = origin(set, runs, row);
+            (member.location.name.clone(), row, member.selection.label(view, class))
         };
         if set.options.input == Input::Probability {
             let clipped = take_logs(&mut self.pending, &place)?;
@@ -128,8 +128,9 @@ impl Filled {
                 Err(Error::NotFinite { path, row, column, value })
             }
             Err(triview::Error::FeatureNotFinite { row, view, feature, value }) => {
-                let (path, row, member) = Self::origin(set, runs, row);
-                let column = set.members[member].selection.feature_label(view, feature);
+                let (member, row) = origin(set, runs, row);
+                let (path, column) =
+                    (member.location.name.clone(), member.selection.feature_label(view, feature));
                 Err(Error::FeatureNotFinite { path, row, column, value })
             }
             other => Ok(other?),
@@ -138,10 +139,11 @@ impl Filled {
 
     /// Its features, which must all be there, with the classes of its rows where a column is read for them.
     fn features(self, classes: Option<&[u64]>) -> Result<FeatureBatch, Error> {
-        let Filled { pending, runs, set } = self;
+        let Filled { mut pending, runs, set } = self;
+        set.keep_names(pending.take_names());
         let place = |row: usize, view: usize, feature: usize| {
-            let (path, row, member) = Self::origin(&set, &runs, row);
-            (path, row, set.members[member].selection.label(view, feature))
+            let (member, row) = origin(&set, &runs, row);
+            (member.location.name.clone(), row, member.selection.label(view, feature))
         };
         if let Some((row, view)) = pending.first_missing() {
             let (path, row, column) = place(row, view, 0);
@@ -160,7 +162,8 @@ impl Filled {
             _ if found == none => Ok(None),
             Some(class) => Ok(Some(class)),
             None => {
-                let (path, row, _) = Self::origin(&set, &runs, row);
+                let (member, row) = origin(&set, &runs, row);
+                let path = member.location.name.clone();
                 Err(Error::UnknownLabel { path, row, label: set.name(found).unwrap_or_default() })
             }
         };
@@ -191,7 +194,7 @@ impl Pipeline {
         if self.ended {
             return None;
         }
-        let filled = self.fill().and_then(|filled| filled.map(finish).transpose()).transpose();
+        let filled = self.rows().and_then(|filled| filled.map(finish).transpose()).transpose();
         self.ended = !matches!(filled, Some(Ok(_)));
         filled
     }

@@ -245,7 +245,7 @@ pub(crate) struct Member {
     pub(crate) location: Location,
     pub(crate) selection: Selection,
     head: Head,
-    rows: Option<u64>,
+    pub(crate) rows: Option<u64>,
     pub(crate) empty: bool,
 }
 

@@ -336,6 +336,104 @@ pub enum Error {
         /// Why.
         reason: Unmeasured,
     },
+    /// Not as many potentials as states need.
+    #[error("{given} log potential(s) of {what} given where the states need {needed}")]
+    Potentials {
+        /// `transitions` or `first states`.
+        what: &'static str,
+        /// Potentials given.
+        given: usize,
+        /// Potentials needed.
+        needed: usize,
+    },
+    /// A potential that is not a number, or plus infinity.
+    #[error(
+        "the log potential from `{from}` to `{to}` is {value}; it must be a finite number, or minus infinity for what cannot be"
+    )]
+    Potential {
+        /// The state before, or `initial`.
+        from: String,
+        /// The state after.
+        to: String,
+        /// Its value.
+        value: f64,
+    },
+    /// Every state is forbidden to be the first.
+    #[error(
+        "the log potential of every first state is minus infinity: no sequence can begin; give one that is finite"
+    )]
+    NoFirstState,
+    /// A state that no transition leads to.
+    #[error(
+        "no transition leads to state `{state}` and it is no first state: the model can never be in it; leave the state out, or \
+         give a finite log potential"
+    )]
+    UnreachableState {
+        /// The state.
+        state: String,
+    },
+    /// States that are not those of the potentials.
+    #[error(
+        "the emission scores are of the states {}, the potentials of {}; both must have the same names",
+        emission.join(", "), potentials.join(", ")
+    )]
+    OtherStates {
+        /// The states of the emission scores.
+        emission: Vec<String>,
+        /// The states of the potentials.
+        potentials: Vec<String>,
+    },
+    /// An emission score that is NaN or infinite.
+    #[error(
+        "sequence {sequence} of the batch, token {token}, state {state}: the emission score is {value}; scores must be finite \
+         numbers, so give a floor such as -30 to what the model holds impossible"
+    )]
+    EmissionNotFinite {
+        /// Sequence within the batch, from 0.
+        sequence: usize,
+        /// Token within the sequence, from 0.
+        token: usize,
+        /// Position of the state.
+        state: usize,
+        /// The score.
+        value: f64,
+    },
+    /// A sequence that no labelling of finite score fits.
+    #[error(
+        "sequence {} (of length {length}) has no possible labelling: the transitions that it needs are all minus infinity", sequence + 1
+    )]
+    ImpossibleSequence {
+        /// The sequence, from 0.
+        sequence: u64,
+        /// Its tokens.
+        length: usize,
+    },
+    /// States that do not occur where states are told apart.
+    #[error(
+        "the tokens with at least {margin} before and after them are hardly ever in {}, and cannot tell {} apart from the others; leave out \
+         states that do not occur, and join sequences (sentences to paragraphs) where states occur at their ends only",
+        states.join(", "), if states.len() == 1 { "it" } else { "them" }
+    )]
+    UnseenStates {
+        /// The states.
+        states: Vec<String>,
+        /// Tokens left out at either end.
+        margin: usize,
+    },
+    /// Transitions under which neighbours say nothing of a token.
+    #[error(
+        "the model's transitions have no memory: what is before and after a token says nothing of its state, and the method rests on \
+         it; estimate from three views of each token instead"
+    )]
+    NoMemory,
+    /// No sequence has a token with a past and a future.
+    #[error(
+        "all {sequences} sequence(s) are shorter than three tokens: a token is told by what is before it, in it and after it"
+    )]
+    AllTooShort {
+        /// Sequences given.
+        sequences: u64,
+    },
     /// A mistake in triview itself: no input should lead here.
     #[error("internal error: {0}; please report it")]
     Internal(&'static str),

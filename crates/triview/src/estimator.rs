@@ -311,7 +311,7 @@ impl Estimator {
     }
 
     /// Triples of sampled rows, and how many standard errors intervals reach.
-    fn triples<'a>(
+    pub(crate) fn triples<'a>(
         &self,
         moments: &'a Moments,
         solution: &'a Solution,

@@ -51,6 +51,12 @@ pub(crate) struct Deviations {
 }
 
 impl Deviations {
+    /// Of quantities that were computed once more without each block, to first order: what they change by.
+    pub(crate) fn of_left_out(whole: &[f64], without: &[Vec<f64>]) -> Self {
+        let change = |left: &Vec<f64>| whole.iter().zip(left).map(|(whole, left)| whole - left).collect();
+        Self { blocks: without.iter().map(change).collect(), doubt: None }
+    }
+
     /// The mean of several, with these weights.
     pub(crate) fn mean(all: &[(&Deviations, f64)]) -> Self {
         let first = all[0].0;

@@ -53,6 +53,7 @@ pub mod features;
 mod fitting;
 pub mod grouping;
 pub mod groups;
+pub mod hmm;
 pub mod interval;
 pub mod labelling;
 pub mod learning;

@@ -136,6 +136,11 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// Rows that were sampled already.
+    pub(crate) fn new(schema: Schema, rows: Batch) -> Self {
+        Self { schema, seen: rows.rows() as u64, rows }
+    }
+
     /// The sampled rows.
     pub fn rows(&self) -> &Batch {
         &self.rows

@@ -281,13 +281,13 @@ fn view_name(view: usize) -> String {
 }
 
 /// Laplace noise of unit variance: an exponential of either sign, over the root of two.
-fn laplace(rng: &mut Pcg64) -> f64 {
+pub(crate) fn laplace(rng: &mut Pcg64) -> f64 {
     let size: f64 = Exp1.sample(rng);
     let sign = if rng.random::<bool>() { 1.0 } else { -1.0 };
     sign * size / 2f64.sqrt()
 }
 
-fn draw_class(prior: &[f64], rng: &mut Pcg64) -> usize {
+pub(crate) fn draw_class(prior: &[f64], rng: &mut Pcg64) -> usize {
     let mut left: f64 = rng.random();
     for (class, p) in prior.iter().enumerate() {
         left -= p;

@@ -7,6 +7,7 @@ mod losses;
 #[path = "../../src/mnist.rs"]
 mod mnist;
 mod risk;
+mod sequences;
 mod trust;
 mod views;
 mod whole;
@@ -25,7 +26,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 14] = [
+const TABLES: [Table; 16] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -40,6 +41,8 @@ const TABLES: [Table; 14] = [
     ("copies", |out| views::copies(out)),
     ("missing", |out| views::missing(out)),
     ("subclasses", |out| latent::subclasses(out)),
+    ("sequences", |out| sequences::sequences(out)),
+    ("coverage-sequences", |out| sequences::coverage(out)),
 ];
 
 fn main() -> Result<()> {

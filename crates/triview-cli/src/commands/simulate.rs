@@ -24,6 +24,9 @@ const DEFAULT: Preset = Preset::Three;
 
 /// Draws rows and writes them batch by batch, and after them what their labels say.
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
+    if args.hmm {
+        return super::simulate_chains::run(args, global);
+    }
     let preset = args.preset.unwrap_or(DEFAULT);
     let mut setting = preset.setting();
     setting.classes = args.classes.map_or(setting.classes, usize::from);

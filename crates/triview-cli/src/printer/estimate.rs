@@ -4,7 +4,7 @@ use super::number::{column, plain, to_digits_of, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use indicatif::HumanCount;
 use triview::amplification::Amplified;
-use triview::diagnostics::{Dependence, Verdict};
+use triview::diagnostics::{Alarm, Dependence, Verdict};
 use triview::estimator::{Estimate, Status};
 use triview::grouping::{Chosen, OtherGroups};
 use triview::interval::Interval;
@@ -182,10 +182,15 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
 
 /// What keeps the answer from being trusted, if anything does, and what to do about it; what could not be tested.
 fn warnings(estimate: &Estimate) -> Vec<String> {
+    warnings_of(estimate, &estimate.alarms)
+}
+
+/// The same with these alarms.
+pub(super) fn warnings_of(estimate: &Estimate, alarms: &[Alarm]) -> Vec<String> {
     let mut parts = Vec::new();
-    if !estimate.trusted() {
+    if !alarms.is_empty() {
         let mut lines = vec!["NOT TO BE TRUSTED".to_owned()];
-        for alarm in &estimate.alarms {
+        for alarm in alarms {
             lines.push(wrapped(&format!("- {alarm}"), WIDTH, 2));
             lines.push(wrapped(&format!("> {}", alarm.remedy), WIDTH, 2));
         }
@@ -210,7 +215,7 @@ fn given(estimate: &Estimate) -> &'static str {
 }
 
 /// The test in a line.
-fn verdict(estimate: &Estimate) -> String {
+pub(super) fn verdict(estimate: &Estimate) -> String {
     let (independence, given) = (&estimate.independence, given(estimate));
     match (independence.verdict, independence.p_value) {
         (Verdict::Untestable, _) | (_, None) => {
@@ -277,7 +282,7 @@ pub(crate) fn range(interval: Interval) -> String {
 }
 
 /// A level of confidence as people say it.
-fn percent(level: f64) -> String {
+pub(super) fn percent(level: f64) -> String {
     let digits = format!("{:.8}", 100.0 * level);
     format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -362,7 +367,7 @@ fn shown_classes(prior: &[f64]) -> Vec<usize> {
 }
 
 /// The quantities that say how hard the problem was.
-fn conditioning(estimate: &Estimate) -> String {
+pub(super) fn conditioning(estimate: &Estimate) -> String {
     let conditioning = &estimate.conditioning;
     let mut header = vec!["conditioning".to_owned()];
     header.extend(estimate.groups.iter().map(|group| name(group, VIEW_WIDTH)));
@@ -395,7 +400,7 @@ fn rows_needed(rows: f64) -> String {
 }
 
 /// How the moments were solved.
-fn fit(estimate: &Estimate) -> String {
+pub(super) fn fit(estimate: &Estimate) -> String {
     let fit = &estimate.fit;
     let status = match fit.status {
         Status::Converged => "converged",

@@ -3,6 +3,7 @@
 mod estimate;
 mod metrics;
 mod number;
+mod sequences;
 mod table;
 
 #[cfg(test)]
@@ -10,4 +11,5 @@ pub(crate) use estimate::tests::estimate as example;
 pub(crate) use estimate::{diagnosis, estimate, missing, range};
 pub(crate) use metrics::metrics;
 pub(crate) use number::{plain, with_error};
+pub(crate) use sequences::sequences;
 pub(crate) use table::{Align, WIDTH, aligned, facts, name, names, wrapped};

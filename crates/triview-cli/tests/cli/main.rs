@@ -6,6 +6,7 @@ mod diagnose;
 mod estimate;
 mod features;
 mod groups;
+mod hmm;
 mod latent;
 mod learning;
 mod missing;

@@ -37,6 +37,7 @@ use crate::loss::{Whole, best};
 use crate::views::{Batch, total};
 use left_out::LeftOut;
 use tally::{NAMES, Tally};
+pub(crate) use temperature::golden_section;
 pub(crate) use triples::Triples;
 use triples::by_row;
 pub use unmeasured::Unmeasured;
@@ -147,7 +148,7 @@ impl Metrics {
 
 impl Measured {
     /// The same of a share: no less than zero, no more than one.
-    fn share(self) -> Self {
+    pub(crate) fn share(self) -> Self {
         Self { value: self.value.clamp(0.0, 1.0), interval: self.interval.within(0.0, 1.0), ..self }
     }
 }
@@ -158,9 +159,7 @@ impl Metric {
         let difference = triples.difference(posterior, at);
         let (correction, error) = (difference.whole[0], difference.standard_error(0));
         let (triples, posterior) = (triples.measured(at, reach), posterior.measured(at, reach));
-        let noise = CAUTION * error * error;
-        let share =
-            if noise > 0.0 { correction * correction / (correction * correction + noise) } else { 1.0 };
+        let share = believed(correction, error);
         let (value, standard_error) = (posterior.value + share * correction, triples.standard_error);
         let interval = Interval::around(value, reach, standard_error);
         let disagree = correction.abs() > DISAGREEMENT * error;
@@ -180,6 +179,12 @@ impl Metric {
             [self.estimate, self.triples, self.posterior].map(Measured::share);
         Self { estimate, triples, posterior, ..self }
     }
+}
+
+/// The share of a correction that stands out of its error.
+pub(crate) fn believed(correction: f64, error: f64) -> f64 {
+    let (signal, noise) = (correction * correction, CAUTION * error * error);
+    if noise > 0.0 { signal / (signal + noise) } else { 1.0 }
 }
 
 /// The mean of any loss of a row's scores, view by view, and a class.

@@ -53,7 +53,7 @@ fn log_likelihood(logits: &[Vec<f64>; VIEWS], prior: &[f64], inverse: f64) -> f6
 }
 
 /// Where a function with one maximum in the range has it.
-fn golden_section(of: impl Fn(f64) -> f64) -> f64 {
+pub(crate) fn golden_section(of: impl Fn(f64) -> f64) -> f64 {
     let ratio = (5f64.sqrt() - 1.0) / 2.0;
     let [mut low, mut high] = RANGE;
     let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));

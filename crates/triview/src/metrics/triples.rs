@@ -120,6 +120,11 @@ impl<'a> Triples<'a> {
         triples
     }
 
+    /// Other scores for the same rows and views to be judged by, row by row, one list a view.
+    pub(crate) fn score_by(&mut self, scores: Vec<Vec<f64>>) {
+        self.scores = scores;
+    }
+
     /// `W_-g,z` of a row.
     fn label(&self, g: usize, row: usize, state: usize, way: usize) -> f64 {
         let (map, features) = (&self.maps[way][g], &self.groups[g].features);

@@ -1,0 +1,88 @@
+//! `triview hmm`: the risk of a sequence model.
+
+use crate::answer::Answer;
+use crate::args::{Global, HmmArgs};
+use crate::json;
+use crate::output;
+use crate::printer::{self, WIDTH, names};
+use crate::progress::Progress;
+use crate::sequences_json::SequencesObject;
+use anyhow::Result;
+use indicatif::HumanCount;
+use std::path::PathBuf;
+use triview::hmm::{Adapted, Chain, Paths, SequenceEstimate, SequenceParams};
+use triview_table::{
+    Error, Named, SequenceTable, Values, read_transitions, write_columns, write_transitions,
+};
+
+/// Estimates the risk of the labelling; writes labels and adapted potentials where asked.
+pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
+    let estimator = SequenceParams::new().level(args.level).seed(global.seed).check()?;
+    let mut taken: Vec<PathBuf> = args.inputs.iter().chain([&args.transition]).cloned().collect();
+    for path in [&args.output, &args.save_transition].into_iter().flatten() {
+        output::check(path, &taken)?;
+        taken.push(path.clone());
+    }
+    let chain = read_transitions(&args.transition)?;
+    let table = SequenceTable::open(&args.inputs, chain.states())?;
+    let progress = Progress::new(global.quiet);
+    let estimate = estimator.estimate(&chain, &progress.watch_sequences(&table, table.rows()))?;
+    if !table.ignored_columns().is_empty() {
+        progress.note(&format!("columns not used: {}", names(table.ignored_columns(), WIDTH - 24)));
+    }
+    if estimate.too_short > 0 {
+        progress.note(&format!(
+            "sequences of fewer than three tokens, skipped: {}; a token needs one before and one after it",
+            HumanCount(estimate.too_short)
+        ));
+    }
+    if let Some(path) = &args.output {
+        let adapted = args.adapt.then_some(&estimate.adapted);
+        let parts = table.named().map(|named| Ok(labelled(&chain, adapted, &named?)));
+        write_columns::<Error>(path, &columns(&chain), parts)?;
+    }
+    if let Some(path) = &args.save_transition {
+        write_transitions(path, estimate.adapted.chain())?;
+    }
+    drop(progress);
+    Ok(answer(args, &estimate)?.trusted(estimate.trusted()))
+}
+
+fn answer(args: &HmmArgs, estimate: &SequenceEstimate) -> Result<Answer> {
+    Ok(Answer::new(match args.json {
+        true => json::to_text(&SequencesObject::new(estimate))?,
+        false => printer::sequences(estimate),
+    }))
+}
+
+/// Names of the columns of labels.
+fn columns(chain: &Chain) -> Vec<String> {
+    let fixed = ["sequence", "position", "viterbi"].map(str::to_owned);
+    fixed.into_iter().chain(chain.states().iter().map(|state| format!("posterior:{state}"))).collect()
+}
+
+/// The labels of some sequences: those of the model, or of the adapted one.
+fn labelled(chain: &Chain, adapted: Option<&Adapted>, named: &Named) -> Vec<Values> {
+    let k = chain.k();
+    let (mut sequence, mut position, mut viterbi) = (Vec::new(), Vec::new(), Vec::new());
+    let mut posteriors = vec![Vec::new(); k];
+    for (emission, name) in named.sequences.iter().zip(&named.names) {
+        let (path, posterior) = match adapted {
+            Some(adapted) => (adapted.viterbi(emission), adapted.posteriors(emission)),
+            None => {
+                let messages = chain.messages(emission, Paths::All);
+                (chain.viterbi(emission), messages.posteriors(emission))
+            }
+        };
+        for (t, state) in path.into_iter().enumerate() {
+            sequence.push(name.clone());
+            position.push(named.first + t as i64);
+            viterbi.push(chain.states()[state].clone());
+        }
+        for token in posterior.chunks_exact(k) {
+            posteriors.iter_mut().zip(token).for_each(|(column, p)| column.push(*p));
+        }
+    }
+    let fixed = [Values::Text(sequence), Values::Whole(position), Values::Text(viterbi)];
+    fixed.into_iter().chain(posteriors.into_iter().map(Values::Number)).collect()
+}

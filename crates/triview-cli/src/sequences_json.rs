@@ -1,0 +1,153 @@
+//! The answer of sequences for a program.
+
+use crate::json::{Diagnostics, LevelledInterval, SCHEMA, bounded, finite};
+use triview::estimator::Fit;
+use triview::hmm::{SequenceEstimate, TokenError};
+use triview::interval::Interval;
+use triview::metrics::Measured;
+
+/// A [`SequenceEstimate`] under stable names. What cannot be filled is absent.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct SequencesObject<'a> {
+    schema: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    risk: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standard_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<LevelledInterval>,
+    risk_per_token: Number,
+    parts: Parts,
+    loss: &'static str,
+    sequences: u64,
+    tokens: u64,
+    too_short: u64,
+    lengths: [usize; 2],
+    positions: Positions,
+    states: &'a [String],
+    state_prior: Vec<f64>,
+    token_error: TokenErrors,
+    transition_matrix: Vec<Vec<f64>>,
+    model_transition_matrix: &'a [Vec<f64>],
+    emission_confusion: Vec<Vec<f64>>,
+    model_emission_confusion: &'a [Vec<f64>],
+    standard_errors: StandardErrors,
+    fit: &'a Fit,
+    diagnostics: Diagnostics<'a>,
+    trusted: bool,
+}
+
+/// The risk is the log partition less the two scores.
+#[derive(Debug, serde::Serialize)]
+struct Parts {
+    log_partition: f64,
+    emission: Number,
+    transition: Number,
+}
+
+/// Which tokens the risk is of, and which identify the states.
+#[derive(Debug, serde::Serialize)]
+struct Positions {
+    risk: &'static str,
+    identification: &'static str,
+    margin: usize,
+}
+
+/// The per-token error of the model's two decodings.
+#[derive(Debug, serde::Serialize)]
+struct TokenErrors {
+    viterbi: ErrorObject,
+    posterior: ErrorObject,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct ErrorObject {
+    #[serde(flatten)]
+    estimate: Number,
+    belief: f64,
+}
+
+/// In the shapes of what they belong to.
+#[derive(Debug, serde::Serialize)]
+struct StandardErrors {
+    state_prior: Vec<Option<f64>>,
+    transition_matrix: Vec<Vec<Option<f64>>>,
+    emission_confusion: Vec<Vec<Option<f64>>>,
+}
+
+/// A number and how far it may be off.
+#[derive(Debug, serde::Serialize)]
+struct Number {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    standard_error: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interval: Option<Interval>,
+}
+
+impl Number {
+    fn new(measured: &Measured) -> Self {
+        Self {
+            value: finite(measured.value),
+            standard_error: finite(measured.standard_error),
+            interval: Some(measured.interval).filter(bounded),
+        }
+    }
+}
+
+impl ErrorObject {
+    fn new(error: &TokenError) -> Self {
+        Self { estimate: Number::new(&error.estimate), belief: error.belief }
+    }
+}
+
+impl<'a> SequencesObject<'a> {
+    /// The object for an answer.
+    pub(crate) fn new(estimate: &'a SequenceEstimate) -> Self {
+        let Interval { low, high } = estimate.risk.interval;
+        let level = estimate.level;
+        let matrix = |cells: &[Vec<Measured>]| -> Vec<Vec<f64>> {
+            cells.iter().map(|row| row.iter().map(|cell| cell.value).collect()).collect()
+        };
+        let errors = |cells: &[Vec<Measured>]| -> Vec<Vec<Option<f64>>> {
+            cells.iter().map(|row| row.iter().map(|cell| finite(cell.standard_error)).collect()).collect()
+        };
+        Self {
+            schema: SCHEMA,
+            risk: finite(estimate.risk.value),
+            standard_error: finite(estimate.risk.standard_error),
+            interval: bounded(&estimate.risk.interval).then_some(LevelledInterval { level, low, high }),
+            risk_per_token: Number::new(&estimate.risk_per_token),
+            parts: Parts {
+                log_partition: estimate.log_partition,
+                emission: Number::new(&estimate.emission),
+                transition: Number::new(&estimate.transition),
+            },
+            loss: "log",
+            sequences: estimate.sequences,
+            tokens: estimate.tokens,
+            too_short: estimate.too_short,
+            lengths: estimate.lengths,
+            positions: Positions { risk: "all", identification: "pooled", margin: estimate.margin },
+            states: &estimate.states,
+            state_prior: estimate.state_prior.iter().map(|prior| prior.value).collect(),
+            token_error: TokenErrors {
+                viterbi: ErrorObject::new(&estimate.viterbi_error),
+                posterior: ErrorObject::new(&estimate.posterior_error),
+            },
+            transition_matrix: matrix(&estimate.transition_matrix),
+            model_transition_matrix: &estimate.model_transition_matrix,
+            emission_confusion: matrix(&estimate.emission_confusion),
+            model_emission_confusion: &estimate.model_emission_confusion,
+            standard_errors: StandardErrors {
+                state_prior: estimate.state_prior.iter().map(|prior| finite(prior.standard_error)).collect(),
+                transition_matrix: errors(&estimate.transition_matrix),
+                emission_confusion: errors(&estimate.emission_confusion),
+            },
+            fit: &estimate.identification.fit,
+            diagnostics: Diagnostics::of(&estimate.identification, &estimate.alarms),
+            trusted: estimate.trusted(),
+        }
+    }
+}

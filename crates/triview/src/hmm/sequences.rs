@@ -1,0 +1,111 @@
+//! Sequences of emission scores, and where they come from.
+
+use crate::error::{Error, Result};
+
+/// Some sequences: the emission scores of each of their tokens for each state.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sequences {
+    k: usize,
+    /// Where each sequence begins, in tokens, and where the last ends.
+    starts: Vec<usize>,
+    emission: Vec<f64>,
+}
+
+impl Sequences {
+    /// No sequences yet, of `k` states.
+    pub fn new(k: usize) -> Self {
+        Self { k, starts: vec![0], emission: Vec::new() }
+    }
+
+    /// Adds a sequence, `k` scores a token.
+    ///
+    /// # Errors
+    /// [`Error::EmissionNotFinite`] with the token (from 0) and the state of the first score that is NaN or infinite.
+    ///
+    /// # Panics
+    /// When there are no tokens, or not `k` scores a token: a mistake of the caller's.
+    pub fn push(&mut self, emission: &[f64]) -> Result<()> {
+        assert!(
+            !emission.is_empty() && emission.len().is_multiple_of(self.k),
+            "scores of every state for every token"
+        );
+        if let Some(at) = emission.iter().position(|score| !score.is_finite()) {
+            let (token, state, value) = (at / self.k, at % self.k, emission[at]);
+            return Err(Error::EmissionNotFinite { sequence: self.len(), token, state, value });
+        }
+        self.emission.extend_from_slice(emission);
+        self.starts.push(self.emission.len() / self.k);
+        Ok(())
+    }
+
+    /// The number of states.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// The number of sequences.
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The number of tokens of all of them.
+    pub fn tokens(&self) -> usize {
+        self.emission.len() / self.k
+    }
+
+    /// The emission scores of one sequence, `k` numbers a token.
+    pub fn get(&self, sequence: usize) -> &[f64] {
+        &self.emission[self.starts[sequence] * self.k..self.starts[sequence + 1] * self.k]
+    }
+
+    /// The emission scores of each sequence.
+    pub fn iter(&self) -> impl Iterator<Item = &[f64]> {
+        (0..self.len()).map(|sequence| self.get(sequence))
+    }
+}
+
+/// Sequences that can be read from the first more than once.
+pub trait SequenceSource {
+    /// What reading may fail with.
+    type Error: From<Error>;
+
+    /// Names of the states, in the order of the scores.
+    fn states(&self) -> &[String];
+
+    /// Reads all sequences, some at a time; their order and how many come together must be the same in every reading.
+    ///
+    /// # Errors
+    /// Whatever keeps the source from being opened again.
+    fn read(&self) -> Result<impl Iterator<Item = Result<Sequences, Self::Error>>, Self::Error>;
+}
+
+/// Sequences that are in memory already.
+#[derive(Debug, Clone)]
+pub struct InMemorySequences {
+    states: Vec<String>,
+    sequences: Vec<Sequences>,
+}
+
+impl InMemorySequences {
+    /// A source over these sequences.
+    pub fn new(states: Vec<String>, sequences: Vec<Sequences>) -> Self {
+        Self { states, sequences }
+    }
+}
+
+impl SequenceSource for InMemorySequences {
+    type Error = Error;
+
+    fn states(&self) -> &[String] {
+        &self.states
+    }
+
+    fn read(&self) -> Result<impl Iterator<Item = Result<Sequences>>> {
+        Ok(self.sequences.iter().cloned().map(Ok))
+    }
+}
