@@ -177,7 +177,7 @@ impl Estimate {
                 .collect(),
             latent: header.latent.as_ref().map(|latent| States {
                 map: solution.main.matching.names.clone(),
-                prior: solution.state_prior(),
+                prior: solution.state_prior(prior),
                 given: latent.counts.is_some(),
                 overruled: solution.main.matching.overruled,
                 // A view tells as many apart as it agrees on with either of the others.

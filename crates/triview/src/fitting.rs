@@ -100,7 +100,8 @@ impl<'a> Look<'a> {
             }
         }
         let grouped = rows.grouped(groups);
-        Ok(Self { schema, loss, proposal, rows, grouped, keys: keys(rows), seed })
+        let keys = keys(&grouped);
+        Ok(Self { schema, loss, proposal, rows, grouped, keys, seed })
     }
 
     /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for

@@ -62,10 +62,10 @@ impl Solution {
     }
 
     /// The prior of each latent state: its share in its class by the main answer, of that class's prior.
-    pub(crate) fn state_prior(&self) -> Vec<f64> {
+    pub(crate) fn state_prior(&self, class_prior: &[f64]) -> Vec<f64> {
         let (names, prior) = (&self.main.matching.names, &self.main.mixture.prior);
         let totals = of_classes(names, |z| prior[z]);
-        names.iter().zip(prior).map(|(&class, p)| self.prior[class] * p / totals[class]).collect()
+        names.iter().zip(prior).map(|(&class, p)| class_prior[class] * p / totals[class]).collect()
     }
 
     /// The standard error of the risk: the jackknife's, and all that rests on the fitted posterior alone.
