@@ -226,25 +226,31 @@ struct MetricObject {
 
 /// An estimate and how far it may be off.
 #[derive(Debug, serde::Serialize)]
-struct MeasuredObject {
-    value: f64,
+pub(crate) struct MeasuredObject {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     standard_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<Interval>,
 }
 
+impl MeasuredObject {
+    pub(crate) fn new(measured: &Measured) -> Self {
+        Self {
+            value: finite(measured.value),
+            standard_error: finite(measured.standard_error),
+            interval: Some(measured.interval).filter(bounded),
+        }
+    }
+}
+
 impl MetricsObject {
     fn new(metrics: &Metrics) -> Self {
-        let measured = |measured: &Measured| MeasuredObject {
-            value: measured.value,
-            standard_error: finite(measured.standard_error),
-            interval: bounded(&measured.interval).then_some(measured.interval),
-        };
         let metric = |metric: &Metric| MetricObject {
-            estimate: measured(&metric.estimate),
-            triples: measured(&metric.triples),
-            posterior: measured(&metric.posterior),
+            estimate: MeasuredObject::new(&metric.estimate),
+            triples: MeasuredObject::new(&metric.triples),
+            posterior: MeasuredObject::new(&metric.posterior),
             belief: metric.belief,
             disagree: metric.disagree,
         };

@@ -36,22 +36,8 @@ impl Progress {
         Self { bar, quiet, _waiting: waiting }
     }
 
-    /// The same source, whose rows are counted as they are read.
-    pub(crate) fn watch<'a, S: Source>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
-        Watched { source, rows, progress: self }
-    }
-
-    /// The same of feature rows.
-    pub(crate) fn watch_features<'a, S>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
-        Watched { source, rows, progress: self }
-    }
-
-    /// The same source of sequences, whose tokens are counted as they are read.
-    pub(crate) fn watch_sequences<'a, S: SequenceSource>(
-        &'a self,
-        source: &'a S,
-        rows: Option<u64>,
-    ) -> Watched<'a, S> {
+    /// The same source of scores, features or sequences, whose rows are counted as they are read.
+    pub(crate) fn watch<'a, S>(&'a self, source: &'a S, rows: Option<u64>) -> Watched<'a, S> {
         Watched { source, rows, progress: self }
     }
 

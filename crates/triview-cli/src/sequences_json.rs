@@ -1,6 +1,6 @@
 //! The answer of sequences for a program.
 
-use crate::json::{Diagnostics, LevelledInterval, SCHEMA, bounded, finite};
+use crate::json::{Diagnostics, LevelledInterval, MeasuredObject, SCHEMA, bounded, finite};
 use triview::estimator::Fit;
 use triview::hmm::{SequenceEstimate, TokenError};
 use triview::interval::Interval;
@@ -16,7 +16,7 @@ pub(crate) struct SequencesObject<'a> {
     standard_error: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     interval: Option<LevelledInterval>,
-    risk_per_token: Number,
+    risk_per_token: MeasuredObject,
     parts: Parts,
     loss: &'static str,
     sequences: u64,
@@ -41,8 +41,8 @@ pub(crate) struct SequencesObject<'a> {
 #[derive(Debug, serde::Serialize)]
 struct Parts {
     log_partition: f64,
-    emission: Number,
-    transition: Number,
+    emission: MeasuredObject,
+    transition: MeasuredObject,
 }
 
 /// Which tokens the risk is of, and which identify the states.
@@ -63,7 +63,7 @@ struct TokenErrors {
 #[derive(Debug, serde::Serialize)]
 struct ErrorObject {
     #[serde(flatten)]
-    estimate: Number,
+    estimate: MeasuredObject,
     belief: f64,
 }
 
@@ -75,30 +75,9 @@ struct StandardErrors {
     emission_confusion: Vec<Vec<Option<f64>>>,
 }
 
-/// A number and how far it may be off.
-#[derive(Debug, serde::Serialize)]
-struct Number {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    standard_error: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interval: Option<Interval>,
-}
-
-impl Number {
-    fn new(measured: &Measured) -> Self {
-        Self {
-            value: finite(measured.value),
-            standard_error: finite(measured.standard_error),
-            interval: Some(measured.interval).filter(bounded),
-        }
-    }
-}
-
 impl ErrorObject {
     fn new(error: &TokenError) -> Self {
-        Self { estimate: Number::new(&error.estimate), belief: error.belief }
+        Self { estimate: MeasuredObject::new(&error.estimate), belief: error.belief }
     }
 }
 
@@ -118,11 +97,11 @@ impl<'a> SequencesObject<'a> {
             risk: finite(estimate.risk.value),
             standard_error: finite(estimate.risk.standard_error),
             interval: bounded(&estimate.risk.interval).then_some(LevelledInterval { level, low, high }),
-            risk_per_token: Number::new(&estimate.risk_per_token),
+            risk_per_token: MeasuredObject::new(&estimate.risk_per_token),
             parts: Parts {
                 log_partition: estimate.log_partition,
-                emission: Number::new(&estimate.emission),
-                transition: Number::new(&estimate.transition),
+                emission: MeasuredObject::new(&estimate.emission),
+                transition: MeasuredObject::new(&estimate.transition),
             },
             loss: "log",
             sequences: estimate.sequences,

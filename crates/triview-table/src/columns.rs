@@ -143,10 +143,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
         selection.places = places.into_iter().map(Place::Columns).collect();
     }
     selection.keys = key_columns(path, columns, &selection.used(), options)?;
-    let used = selection.used();
-    let other = |at: &usize| used.binary_search(at).is_err();
-    selection.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
-    Ok(selection)
+    Ok(selection.ignoring_the_rest(columns))
 }
 
 /// Finds the columns of a table of sequences: `sequence`, `position` and one `emission:<state>` a state, in this order of the
@@ -173,7 +170,7 @@ pub(crate) fn select_sequences(
         let (column, found) = (POSITION.to_owned(), found.clone());
         return Err(Error::ColumnType { path: path.into(), column, found });
     }
-    let mut selection = Selection {
+    let selection = Selection {
         views: [EMISSION, POSITION].map(str::to_owned).to_vec(),
         classes,
         cells: Vec::new(),
@@ -182,13 +179,18 @@ pub(crate) fn select_sequences(
         keys: vec![KeyColumn { purpose: Purpose::Segment, at: sequence, name: SEQUENCE.to_owned() }],
         ignored: Vec::new(),
     };
-    let used = selection.used();
-    let other = |at: &usize| used.binary_search(at).is_err();
-    selection.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
-    Ok(selection)
+    Ok(selection.ignoring_the_rest(columns))
 }
 
 impl Selection {
+    /// The same, which knows the columns that are not read.
+    pub(crate) fn ignoring_the_rest(mut self, columns: &[Column]) -> Self {
+        let used = self.used();
+        let other = |at: &usize| used.binary_search(at).is_err();
+        self.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
+        self
+    }
+
     /// All columns that are read, in the order of the file.
     pub(crate) fn used(&self) -> Vec<usize> {
         let mut used: Vec<usize> = self.keys.iter().map(|column| column.at).collect();

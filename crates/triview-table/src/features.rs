@@ -74,11 +74,8 @@ impl FeatureTable {
         for Member { location, selection, .. } in &mut members {
             align(selection, &location.name, &schema, &like)?;
         }
-        let mut seen = HashSet::new();
-        let ignored = members.iter().flat_map(|member| &member.selection.ignored);
-        let ignored = ignored.filter(|column| seen.insert(*column)).cloned().collect();
         let set = DataSet::new(members, read, (schema.widths(), vec![0; schema.views().len()]), spooled);
-        Ok(Self { schema, ignored, classes: classes.clone(), set })
+        Ok(Self { schema, ignored: set.ignored(), classes: classes.clone(), set })
     }
 
     /// Columns that are neither features nor the label.
@@ -181,10 +178,7 @@ fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Sele
         }
     }
     selection.keys = key_columns(path, columns, &selection.used(), options)?;
-    let used = selection.used();
-    let other = |at: &usize| used.binary_search(at).is_err();
-    selection.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
-    Ok(selection)
+    Ok(selection.ignoring_the_rest(columns))
 }
 
 /// Names the features of lists whose length the file does not promise, by the first list.

@@ -50,14 +50,8 @@ impl SequenceTable {
         if members.iter().all(|member| member.empty) {
             return Err(Error::NoRows { path: first.location.name.clone() });
         }
-        let mut ignored: Vec<String> = Vec::new();
-        for column in members.iter().flat_map(|member| &member.selection.ignored) {
-            if !ignored.contains(column) {
-                ignored.push(column.clone());
-            }
-        }
         let set = DataSet::new(members, ReadOptions::default(), (vec![states.len(), 1], vec![0; 2]), spooled);
-        Ok(Self { states: states.to_vec(), ignored, set })
+        Ok(Self { states: states.to_vec(), ignored: set.ignored(), set })
     }
 
     /// Columns that are neither scores nor names nor positions, such as `label`.

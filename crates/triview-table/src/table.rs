@@ -90,6 +90,13 @@ impl DataSet {
         self.members.iter().try_fold(0_u64, |sum, member| sum.checked_add(member.rows?))
     }
 
+    /// The columns that are not read, each once.
+    pub(crate) fn ignored(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let ignored = self.members.iter().flat_map(|member| &member.selection.ignored);
+        ignored.filter(|column| seen.insert(*column)).cloned().collect()
+    }
+
     /// What the key of a segment stands for.
     pub(crate) fn name(&self, key: u64) -> Option<String> {
         self.names().get(&key).cloned()
@@ -130,13 +137,10 @@ impl Table {
             }
             selection.align(&location.name, &like, &schema)?;
         }
-        let mut seen = HashSet::new();
-        let ignored = members.iter().flat_map(|member| &member.selection.ignored);
-        let ignored = ignored.filter(|column| seen.insert(*column)).cloned().collect();
         let widths = vec![schema.k(); schema.views().len()];
         let features = (0..schema.views().len()).map(|view| schema.features(view).len()).collect();
         let set = DataSet::new(members, options.clone(), (widths, features), spooled);
-        Ok(Table { schema, ignored, set })
+        Ok(Table { schema, ignored: set.ignored(), set })
     }
 
     /// Columns that are no scores, such as `label`.

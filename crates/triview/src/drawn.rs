@@ -13,7 +13,7 @@
 //! are classes; with two of them nothing is drawn.
 
 use crate::error::Result;
-use crate::interval::{Deviations, jackknife};
+use crate::interval::{Deviations, jackknife, share_believed};
 use crate::moments::Moments;
 use crate::risk::{Risk, posterior_risk};
 use crate::solution::{Quantities, Solution};
@@ -79,7 +79,7 @@ impl Drawn {
         if !difference.is_finite() {
             return Ok(Self::moments_own(solution));
         }
-        let share = |squared: f64| squared / (squared + caution * variance);
+        let share = |squared: f64| share_believed(squared, caution * variance);
         let believed = share(difference * difference);
         let between = |own: f64, other: f64| believed * own + (1.0 - believed) * other;
         let prior: Vec<f64> =

@@ -41,6 +41,11 @@ pub(crate) fn reach(level: f64, blocks: usize, clarity: f64) -> f64 {
     if clarity > quantile { quantile / (1.0 - quantile / clarity) } else { f64::INFINITY }
 }
 
+/// The share of a difference that is believed, given its square and that of its error, times a constant.
+pub(crate) fn share_believed(squared: f64, noise: f64) -> f64 {
+    if noise > 0.0 { squared / (squared + noise) } else { 1.0 }
+}
+
 /// What each block adds to the error of each of some quantities. The root of the sum of squares is a quantity's
 /// standard error; deviations of a sum of quantities are the sum of theirs.
 #[derive(Debug, Clone)]

@@ -47,6 +47,20 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// `log sum_i exp(x_i)`, without overflow; minus infinity where all are.
+pub(crate) fn log_sum_exp(x: &[f64]) -> f64 {
+    log_sum_exp_of(x.len(), |i| x[i])
+}
+
+/// The same of so many numbers that are made when they are needed.
+pub(crate) fn log_sum_exp_of(count: usize, of: impl Fn(usize) -> f64) -> f64 {
+    let top = (0..count).map(&of).fold(f64::NEG_INFINITY, f64::max);
+    if top == f64::NEG_INFINITY {
+        return top;
+    }
+    top + (0..count).map(|i| (of(i) - top).exp()).sum::<f64>().ln()
+}
+
 /// The probabilities of some logits.
 pub(crate) fn softmax(logits: &[f64]) -> Vec<f64> {
     let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);

@@ -29,7 +29,7 @@ pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
     let seed = model::read(&args.model)?;
     let table = open(&args.inputs, &args.model, &seed, args.label.as_deref())?;
     let progress = Progress::new(global.quiet);
-    let watched = progress.watch_features(&table, table.rows());
+    let watched = progress.watch(&table, table.rows());
     let adaptation = adapter.adapt(&watched, &seed.model, &seed.schema)?;
     model::write(&args.output, &Model { model: adaptation.model.clone(), ..seed })?;
     progress.note(&format!("the adapted model is in `{}`", args.output.display()));

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
     let chain = read_transitions(&args.transition)?;
     let table = SequenceTable::open(&args.inputs, chain.states())?;
     let progress = Progress::new(global.quiet);
-    let estimate = estimator.estimate(&chain, &progress.watch_sequences(&table, table.rows()))?;
+    let estimate = estimator.estimate(&chain, &progress.watch(&table, table.rows()))?;
     if !table.ignored_columns().is_empty() {
         progress.note(&format!("columns not used: {}", names(table.ignored_columns(), WIDTH - 24)));
     }

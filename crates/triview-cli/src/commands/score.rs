@@ -19,7 +19,7 @@ pub(crate) fn run(args: &ScoreArgs, global: &Global) -> Result<Answer> {
     let model = model::read(&args.model)?;
     let table = open(&args.inputs, &args.model, &model, args.label.as_deref())?;
     let progress = Progress::new(global.quiet);
-    let watched = progress.watch_features(&table, table.rows());
+    let watched = progress.watch(&table, table.rows());
     let scored = watched.batches()?.map(|batch| {
         let batch = batch?;
         let labels = (0..batch.rows()).map(|row| batch.label(row)).collect();

@@ -35,7 +35,7 @@ pub(crate) fn run(args: &TrainArgs, global: &Global) -> Result<Answer> {
         );
     }
     let schema = Schema::new(table.schema().views().to_vec(), classes)?;
-    let watched = progress.watch_features(&table, table.rows());
+    let watched = progress.watch(&table, table.rows());
     let batches = watched.batches()?.collect::<Result<Vec<_>, _>>()?;
     let rows = FeatureBatch::concatenate(&batches);
     drop(batches);

@@ -4,6 +4,7 @@
 //! potentials `i` of first states and `f` of transitions held here, and emission scores `g` that come with the sequence.
 
 use crate::error::{Error, Result};
+use crate::linalg::{log_sum_exp, log_sum_exp_of};
 use crate::loss::best;
 
 /// Below this sum of scaled potentials, terms that underflowed may matter and logarithms are summed one by one.
@@ -314,18 +315,6 @@ fn centre(x: &mut [f64]) -> f64 {
         return top;
     }
     0.0
-}
-
-fn log_sum_exp(x: &[f64]) -> f64 {
-    log_sum_exp_of(x.len(), |i| x[i])
-}
-
-fn log_sum_exp_of(count: usize, of: impl Fn(usize) -> f64) -> f64 {
-    let top = (0..count).map(&of).fold(f64::NEG_INFINITY, f64::max);
-    if top == f64::NEG_INFINITY {
-        return top;
-    }
-    top + (0..count).map(|i| (of(i) - top).exp()).sum::<f64>().ln()
 }
 
 #[cfg(test)]

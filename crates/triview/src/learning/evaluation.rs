@@ -1,5 +1,6 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
+use crate::linalg::log_sum_exp;
 use crate::loss::{self, Loss, best};
 use crate::views::Batch;
 
@@ -81,12 +82,6 @@ fn sum_views(batch: &Batch, row: usize, scores: &mut [f64]) {
     for (class, score) in scores.iter_mut().enumerate() {
         *score = (0..batch.views()).map(|view| batch.column(view, class)[row]).sum();
     }
-}
-
-/// `log sum_i exp(s_i)`, without overflow.
-pub(super) fn log_sum_exp(scores: &[f64]) -> f64 {
-    let largest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    largest + scores.iter().map(|score| (score - largest).exp()).sum::<f64>().ln()
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 //! The model is linear in each view, `s_v(i) = b_vi + w_vi . x_v`, so its scores are the additive log
 //! potentials that the risk estimate starts from.
 
-use super::evaluation::log_sum_exp;
 use super::linear::Shape;
 use super::rows::FeatureBatch;
 use crate::error::{Error, Result};
+use crate::linalg::log_sum_exp;
 use crate::views::Batch;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

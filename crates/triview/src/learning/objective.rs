@@ -101,7 +101,7 @@ pub(crate) fn value_and_gradient<S: FeatureSource>(
 mod tests {
     use super::super::example::{CLASSES, WIDTHS, rows, score_schema, unlabelled};
     use super::super::parts::Scored;
-    use super::super::{LogisticParams, train_by_lbfgs};
+    use super::super::{LogisticModel, LogisticParams, train_by_lbfgs};
     use super::*;
     use crate::estimator::Params;
 
@@ -128,20 +128,24 @@ mod tests {
         Ok(())
     }
 
+    /// What labels the rows that a model scores.
+    fn labeller(
+        source: &impl FeatureSource<Error = crate::Error>,
+        model: &LogisticModel,
+    ) -> Result<Labeller> {
+        let scores = |rows: &FeatureBatch| model.scores(rows);
+        let scored = Scored { source, scores, schema: score_schema() };
+        let estimator = Params::new().check()?;
+        Ok(estimator.solve_labelling(&estimator.moments(&scored, &estimator.look(&scored)?)?)?.1)
+    }
+
     /// The distance of `phi-bar` without labels from that of the same rows' labels.
     fn error(count: usize, seed: u64) -> Result<f64> {
         let (shape, rows) = (shape(), rows(count, 0.0, seed));
         let model =
             LogisticParams::default().check()?.train(&super::super::example::rows(500, 0.0, 999), CLASSES);
         let source = unlabelled(&rows);
-        let scored = Scored {
-            source: &source,
-            scores: |rows: &FeatureBatch| model.scores(rows),
-            schema: score_schema(),
-        };
-        let estimator = Params::new().check()?;
-        let moments = estimator.moments(&scored, &estimator.look(&scored)?)?;
-        let (_, labeller) = estimator.solve_labelling(&moments)?;
+        let labeller = labeller(&source, &model)?;
         let mut phi = PhiBar::new(shape.clone());
         for batch in source.batches()? {
             let batch = batch?;
@@ -167,15 +171,7 @@ mod tests {
     fn known_labels_replace_the_surrogates() -> Result<()> {
         let (shape, rows) = (shape(), rows(2_000, 0.0, 3));
         let model = train_by_lbfgs(&rows, CLASSES, 0.01)?;
-        let source = unlabelled(&rows);
-        let scored = Scored {
-            source: &source,
-            scores: |rows: &FeatureBatch| model.scores(rows),
-            schema: score_schema(),
-        };
-        let estimator = Params::new().check()?;
-        let (_, labeller) =
-            estimator.solve_labelling(&estimator.moments(&scored, &estimator.look(&scored)?)?)?;
+        let labeller = labeller(&unlabelled(&rows), &model)?;
         let mut phi = PhiBar::new(shape.clone());
         phi.update(&rows, &labeller, &model.scores(&rows)?);
         for (phi, truth) in phi.mean().iter().zip(labelled_phi(&shape, &rows)) {

@@ -31,7 +31,7 @@ mod temperature;
 mod triples;
 mod unmeasured;
 
-use crate::interval::Interval;
+use crate::interval::{Interval, share_believed};
 use crate::linalg::softmax;
 use crate::loss::{Whole, best};
 use crate::views::{Batch, total};
@@ -183,8 +183,7 @@ impl Metric {
 
 /// The share of a correction that stands out of its error.
 pub(crate) fn believed(correction: f64, error: f64) -> f64 {
-    let (signal, noise) = (correction * correction, CAUTION * error * error);
-    if noise > 0.0 { signal / (signal + noise) } else { 1.0 }
+    share_believed(correction * correction, CAUTION * error * error)
 }
 
 /// The mean of any loss of a row's scores, view by view, and a class.

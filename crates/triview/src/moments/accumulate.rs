@@ -34,10 +34,13 @@ pub(crate) fn block_of(batch: &Batch, before: u64, row: usize, count: usize) -> 
 
 /// The rows of a batch that go to each of `count` blocks: by cluster, or by position, the first row's being `position`.
 pub(crate) fn deal(batch: &Batch, position: u64, count: usize) -> Vec<Vec<usize>> {
+    sort_out((0..batch.rows()).map(|row| block_of(batch, position, row, count)), count)
+}
+
+/// The rows that go to each of `count` blocks, given the block of each row.
+fn sort_out(blocks: impl Iterator<Item = usize>, count: usize) -> Vec<Vec<usize>> {
     let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); count];
-    for row in 0..batch.rows() {
-        rows_of[block_of(batch, position, row, count)].push(row);
-    }
+    blocks.enumerate().for_each(|(row, block)| rows_of[block].push(row));
     rows_of
 }
 
@@ -102,11 +105,8 @@ impl Accumulator {
 
     /// The same where rows are dealt to the blocks by these keys, one a row.
     pub(crate) fn update_by(&mut self, batch: &Batch, keys: &[u64]) -> Result<()> {
-        let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
-        for (row, key) in keys.iter().enumerate() {
-            rows_of[(key % self.blocks.len() as u64) as usize].push(row);
-        }
-        self.add(batch, rows_of)
+        let count = self.blocks.len();
+        self.add(batch, sort_out(keys.iter().map(|key| (key % count as u64) as usize), count))
     }
 
     /// Adds the rows of a batch that go to each block.
