@@ -434,6 +434,27 @@ pub enum Error {
         /// Sequences given.
         sequences: u64,
     },
+    /// An annotator who votes twice on an item.
+    #[error("annotator {annotator} votes twice on item {item}, counted from 0; keep one of the two votes")]
+    DuplicateVote {
+        /// The item, from 0.
+        item: usize,
+        /// The annotator, from 0.
+        annotator: usize,
+    },
+    /// More votes, or larger confusion matrices, than there is room for.
+    #[error(
+        "{votes} votes of {annotators} annotators for {k} classes are too many: one confusion matrix for each annotator does \
+         not fit in memory; merge rare classes, or leave out annotators with few votes"
+    )]
+    TooManyBallots {
+        /// Annotators.
+        annotators: usize,
+        /// Classes.
+        k: usize,
+        /// Votes.
+        votes: usize,
+    },
     /// A mistake in triview itself: no input should lead here.
     #[error("internal error: {0}; please report it")]
     Internal(&'static str),

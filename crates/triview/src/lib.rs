@@ -72,6 +72,7 @@ mod solution;
 mod surrogate;
 mod vectorised;
 pub mod views;
+pub mod votes;
 
 pub use error::{Error, Result};
 

@@ -1,0 +1,177 @@
+//! Votes as whole numbers: some eight bytes each.
+
+use crate::error::{Error, Result};
+
+/// Confusion matrices may have so many cells in all: two gigabytes of them.
+const MOST_CELLS: usize = 1 << 28;
+
+/// One vote: an annotator says that an item is of a class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Vote {
+    /// The item.
+    pub item: u32,
+    /// The annotator.
+    pub annotator: u32,
+    /// The class.
+    pub class: u32,
+}
+
+/// The votes of a crowd, each item with any number of them, each annotator with at most one an item.
+///
+/// A *ballot* is an annotator and a class, `annotator * k + class`. Votes are kept twice: by item, as the ballots that were
+/// cast for it, which is what posteriors are made from; and by ballot, as the items that it was cast for, which is what
+/// confusion matrices are made from. Both steps can then be shared between threads without anything to merge.
+#[derive(Debug, Clone)]
+pub struct Votes {
+    k: usize,
+    annotators: usize,
+    item_starts: Vec<u32>,
+    ballots: Vec<u32>,
+    ballot_starts: Vec<u32>,
+    items: Vec<u32>,
+}
+
+impl Votes {
+    /// From votes in any order. Items without a vote are allowed, annotators without one as well.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a number that is out of range, [`Error::TooManyBallots`] where the confusion matrices
+    /// would not fit in memory, [`Error::DuplicateVote`] for an annotator who votes twice on an item.
+    pub fn new(k: usize, annotators: usize, items: usize, votes: &[Vote]) -> Result<Self> {
+        let cells = annotators.checked_mul(k * k).filter(|cells| *cells <= MOST_CELLS);
+        if cells.is_none() || items > u32::MAX as usize - 1 || votes.len() > u32::MAX as usize - 1 {
+            return Err(Error::TooManyBallots { annotators, k, votes: votes.len() });
+        }
+        let outside = |vote: &&Vote| {
+            vote.item as usize >= items || vote.annotator as usize >= annotators || vote.class as usize >= k
+        };
+        if let Some(vote) = votes.iter().find(outside) {
+            return Err(Error::InvalidParameter {
+                name: "vote",
+                value: format!("{vote:?}"),
+                expected: "items, annotators and classes are counted from 0 and below their numbers",
+            });
+        }
+        let ballot = |vote: &Vote| vote.annotator * k as u32 + vote.class;
+        let by_ballot = dealt(votes, annotators * k, |vote| ballot(vote) as usize, |vote| *vote);
+        // Votes of an item come in the order of their annotators, whatever order they were given in.
+        let (item_starts, ballots) = dealt(&by_ballot.1, items, |vote| vote.item as usize, ballot);
+        for item in 0..items {
+            let own = &ballots[item_starts[item] as usize..item_starts[item + 1] as usize];
+            if let Some(pair) = own.windows(2).find(|pair| pair[0] / k as u32 == pair[1] / k as u32) {
+                return Err(Error::DuplicateVote { item, annotator: pair[0] as usize / k });
+            }
+        }
+        let mut cast = Self { k, annotators, item_starts, ballots, ballot_starts: Vec::new(), items: Vec::new() };
+        (cast.ballot_starts, cast.items) = cast.by_ballot();
+        Ok(cast)
+    }
+
+    /// The items of each ballot, in their order.
+    fn by_ballot(&self) -> (Vec<u32>, Vec<u32>) {
+        let votes: Vec<(u32, u32)> = (0..self.items())
+            .flat_map(|item| self.of_item(item).iter().map(move |&ballot| (ballot, item as u32)))
+            .collect();
+        dealt(&votes, self.annotators * self.k, |vote| vote.0 as usize, |vote| vote.1)
+    }
+
+    /// The number of classes.
+    pub fn k(&self) -> usize {
+        self.k
+    }
+
+    /// The number of annotators.
+    pub fn annotators(&self) -> usize {
+        self.annotators
+    }
+
+    /// The number of items.
+    pub fn items(&self) -> usize {
+        self.item_starts.len() - 1
+    }
+
+    /// The number of votes.
+    pub fn len(&self) -> usize {
+        self.ballots.len()
+    }
+
+    /// Whether nobody voted.
+    pub fn is_empty(&self) -> bool {
+        self.ballots.is_empty()
+    }
+
+    /// The ballots that were cast for an item, in the order of the annotators.
+    pub(crate) fn of_item(&self, item: usize) -> &[u32] {
+        &self.ballots[self.item_starts[item] as usize..self.item_starts[item + 1] as usize]
+    }
+
+    /// The items that a ballot was cast for, in their order.
+    pub(crate) fn of_ballot(&self, ballot: usize) -> &[u32] {
+        &self.items[self.ballot_starts[ballot] as usize..self.ballot_starts[ballot + 1] as usize]
+    }
+
+    /// How many votes an annotator cast.
+    pub fn of_annotator(&self, annotator: usize) -> usize {
+        let [from, to] = [annotator, annotator + 1].map(|annotator| self.ballot_starts[annotator * self.k]);
+        (to - from) as usize
+    }
+}
+
+/// Sorts by a place below `places`, equal ones in the order given: where each place begins, and what is kept of each.
+fn dealt<T, O: Copy>(
+    all: &[T],
+    places: usize,
+    place: impl Fn(&T) -> usize,
+    keep: impl Fn(&T) -> O,
+) -> (Vec<u32>, Vec<O>) {
+    let mut starts = vec![0_u32; places + 1];
+    all.iter().for_each(|one| starts[place(one) + 1] += 1);
+    for at in 0..places {
+        starts[at + 1] += starts[at];
+    }
+    let mut next = starts.clone();
+    let mut out: Vec<O> = Vec::new();
+    if let Some(first) = all.first() {
+        out.resize(all.len(), keep(first));
+    }
+    for one in all {
+        let at = &mut next[place(one)];
+        out[*at as usize] = keep(one);
+        *at += 1;
+    }
+    (starts, out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vote([item, annotator, class]: [u32; 3]) -> Vote {
+        Vote { item, annotator, class }
+    }
+
+    #[test]
+    fn votes_are_found_by_item_and_by_ballot() -> Result<()> {
+        let given = [[2, 1, 0], [0, 1, 1], [0, 0, 1], [2, 0, 1], [3, 2, 0]].map(vote);
+        let votes = Votes::new(2, 4, 5, &given)?;
+        assert_eq!((votes.items(), votes.len(), votes.annotators()), (5, 5, 4));
+        assert_eq!(votes.of_item(0), [1, 3]);
+        assert_eq!(votes.of_item(1), [0_u32; 0]);
+        assert_eq!(votes.of_item(2), [1, 2]);
+        assert_eq!(votes.of_ballot(1), [0, 2]);
+        assert_eq!(votes.of_ballot(4), [3]);
+        assert_eq!([0, 1, 2, 3].map(|a| votes.of_annotator(a)), [2, 2, 1, 0]);
+        Ok(())
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let twice = [[0, 1, 0], [1, 1, 0], [0, 1, 1]].map(vote);
+        assert!(matches!(Votes::new(2, 2, 2, &twice), Err(Error::DuplicateVote { item: 0, annotator: 1 })));
+        for outside in [[2, 0, 0], [0, 2, 0], [0, 0, 2]] {
+            let refused = Votes::new(2, 2, 2, &[vote(outside)]);
+            assert!(matches!(refused, Err(Error::InvalidParameter { name: "vote", .. })), "{outside:?}");
+        }
+        assert!(matches!(Votes::new(1000, 1000, 1, &[]), Err(Error::TooManyBallots { .. })));
+    }
+}
