@@ -28,6 +28,9 @@ use faer::Mat;
 const RIDGES: usize = 18;
 /// Penalty on the sieve's squared weights, beside the mean log likelihood.
 const SIEVE_RIDGE: f64 = 1e-3;
+/// Scores of a view on which starts of the sieve's maximisation are tried, and the fewest rows of them.
+const TRIAL_SCORES: usize = 40_960;
+const TRIAL_ROWS: usize = 4_096;
 /// Iterations of the sieve's maximisation from each start, before the better one goes on.
 const TRIAL_ITERATIONS: usize = 12;
 /// Iterations of the sieve's maximisation: features need not be at the maximum to be good.
@@ -272,9 +275,9 @@ impl<'a> Look<'a> {
         let first = self.first()?;
         match features {
             Features::Regression => regression(rows, &first),
-            Features::Posterior => sieve(rows, &first).and_then(solved)?.settled(),
+            Features::Posterior => sieve(rows, &self.keys, &first).and_then(solved)?.settled(),
             _ => {
-                let second = sieve(rows, &first).and_then(solved);
+                let second = sieve(rows, &self.keys, &first).and_then(solved);
                 better(second, Ok(first))?.settled()
             }
         }
@@ -391,21 +394,33 @@ fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
     Ok(())
 }
 
-/// Posteriors by maximum likelihood, from the model's own posterior and from the first pass.
-fn sieve(rows: &Batch, first: &Candidate) -> Result<FeatureMap> {
+/// Posteriors by maximum likelihood, from the model's own posterior and from the first pass. Both are tried on few rows, those
+/// with the smallest keys, and the better one goes on with all of them.
+fn sieve(rows: &Batch, keys: &[u64], first: &Candidate) -> Result<FeatureMap> {
     let views = Present::all(rows);
     let bases = bases(&views, RIDGES)?;
     let start = |labels| start(rows, &views, &bases, labels);
-    let sieve = Sieve::new(rows, &bases, rows.k(), SIEVE_RIDGE);
     let own = model_posterior(rows);
     let surrogates = surrogate_labels(rows, first)?;
     let starts = [start([&own, &own, &own])?, start(std::array::from_fn(|v| surrogates[v].as_slice()))?];
+    let trial = Sieve::new(&few(rows, keys), &bases, rows.k(), SIEVE_RIDGE);
     let [own, first] =
-        starts.map(|(weights, prior)| sieve.maximise(sieve.pack(&weights, &prior), TRIAL_ITERATIONS));
+        starts.map(|(weights, prior)| trial.maximise(trial.pack(&weights, &prior), TRIAL_ITERATIONS));
     let best = if own.1 <= first.1 { own.0 } else { first.0 };
+    let sieve = Sieve::new(rows, &bases, rows.k(), SIEVE_RIDGE);
     let (best, _) = sieve.maximise(best, SIEVE_ITERATIONS);
     let (views, prior) = sieve.unpack(&best, bases);
     Ok(FeatureMap::Posterior { way: Way::Sieve, prior, views, settled: None })
+}
+
+/// The rows with the smallest keys, or all where some view would be missing from each of those.
+fn few(rows: &Batch, keys: &[u64]) -> Batch {
+    let mut places: Vec<usize> = (0..keys.len()).collect();
+    places.sort_unstable_by_key(|&place| keys[place]);
+    places.truncate(TRIAL_ROWS.max(TRIAL_SCORES / rows.k()));
+    places.sort_unstable();
+    let few = rows.select(&places);
+    if (0..VIEWS).all(|v| !few.with(&[v]).is_empty()) { few } else { rows.clone() }
 }
 
 /// The basis of each view's posterior.

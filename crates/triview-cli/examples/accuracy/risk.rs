@@ -172,25 +172,37 @@ pub(crate) fn overlapping_classes(out: &mut impl Write) -> Result<()> {
 /// How the error falls with the rows.
 pub(crate) fn rate(out: &mut impl Write) -> Result<()> {
     const DRAWS: u64 = 24;
-    writeln!(out, "\n### Error by rows: preset `six`, {DRAWS} draws\n")?;
-    writeln!(out, "| rows | RMSE |\n|---|---|")?;
+    const PRESETS: [Preset; 3] = [Preset::Three, Preset::Six, Preset::Ten];
+    writeln!(out, "\n### Error by rows: RMSE, {DRAWS} draws\n")?;
+    writeln!(out, "| rows | {} |\n|---|---|---|---|", PRESETS.map(|preset| preset.to_string()).join(" | "))?;
     let estimator = Params::new().seed(SEED).check()?;
-    let mut points = Vec::new();
-    for doubling in 0..9 {
-        let rows = 2_000usize << doubling;
-        let mut errors = Errors::default();
-        for draw in 0..DRAWS {
-            let population = Population::draw(&Preset::Six.setting(), 1_000 + draw)?;
-            let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(2_000 + draw));
-            let truth = log_loss(&batch, &labels);
-            let estimate = estimator.estimate(&InMemory::new(population.schema().clone(), vec![batch]))?;
-            errors.add(estimate.risk, estimate.standard_error, truth);
+    let mut points = PRESETS.map(|_| Vec::new());
+    for quadrupling in 0..5 {
+        let rows = 2_000usize << (2 * quadrupling);
+        let mut cells = Vec::new();
+        for (preset, points) in PRESETS.iter().zip(&mut points) {
+            let mut errors = Errors::default();
+            for draw in 0..DRAWS {
+                let population = Population::draw(&preset.setting(), 1_000 + draw)?;
+                let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(2_000 + draw));
+                let truth = log_loss(&batch, &labels);
+                let estimate =
+                    estimator.estimate(&InMemory::new(population.schema().clone(), vec![batch]))?;
+                errors.add(estimate.risk, estimate.standard_error, truth);
+            }
+            cells.push(format!("{:.5}", errors.rmse()));
+            points.push(((rows as f64).ln(), errors.rmse().ln()));
         }
-        writeln!(out, "| {rows} | {:.5} |", errors.rmse())?;
+        writeln!(out, "| {rows} | {} |", cells.join(" | "))?;
         out.flush()?;
-        points.push(((rows as f64).ln(), errors.rmse().ln()));
     }
-    writeln!(out, "\nslope of log RMSE by log rows: {:.3}", slope(&points))?;
+    let slopes = points.map(|points| slope(&points));
+    writeln!(out, "| slope | {} |", slopes.map(|slope| format!("{slope:.3}")).join(" | "))?;
+    writeln!(
+        out,
+        "\nmean slope of log RMSE by log rows: {:.3}",
+        slopes.iter().sum::<f64>() / slopes.len() as f64
+    )?;
     Ok(())
 }
 

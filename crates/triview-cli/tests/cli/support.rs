@@ -122,7 +122,7 @@ pub(crate) fn number(object: &Value, key: &str) -> f64 {
 /// digits; how they line up is tested where they are printed.
 pub(crate) fn without_numbers(text: &str) -> String {
     let hide = |word: &str| {
-        let bare = word.trim_matches(|symbol: char| "[],.;".contains(symbol));
+        let bare = word.trim_matches(|symbol: char| "[]{},.;".contains(symbol));
         let hidden = bare.contains('.') && bare.parse::<f64>().is_ok();
         if hidden { word.replace(bare, "#") } else { word.to_owned() }
     };
