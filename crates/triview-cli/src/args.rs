@@ -8,7 +8,7 @@ use triview::estimator::{Estimator, Features, Params};
 use triview::loss;
 use triview::mediator::Latent;
 use triview::simulate::Preset;
-use triview_table::{Input, ReadOptions};
+use triview_table::{Input, Keep, ReadOptions};
 
 /// How wrong is a model on data without labels?
 #[derive(Debug, Parser)]
@@ -47,6 +47,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     Estimate(EstimateArgs),
     Diagnose(DiagnoseArgs),
+    Label(LabelArgs),
     Moments(MomentsArgs),
     Inspect(InspectArgs),
     Hmm(HmmArgs),
@@ -115,6 +116,34 @@ pub(crate) struct DiagnoseArgs {
     /// Where to draw which views depend on each other
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
+}
+
+/// Write surrogate labels and class posteriors for each row
+#[derive(Debug, Args)]
+#[command(long_about = "Write surrogate labels and class posteriors for each row.\n\n\
+    For each view the columns `surrogate.<view>:<class>`: what the other views say of the row's class, one-hot on average over \
+    the rows of a class, so that any loss that is linear in the label can be trained on without labels (docs/labels.md); and \
+    `posterior:<class>`, the probability of each class by all views. Rows keep their order, and the other columns go with \
+    them. A .npy file has the axes (rows, views and last the posterior, classes), without other columns. Exit status 1 when a \
+    diagnostic speaks against the labels.")]
+#[command(after_long_help = "Examples:\n  \
+    triview label scores.parquet -o labels.parquet\n  \
+    triview label monday.csv tuesday.csv --keep id,day -o labels.csv\n  \
+    triview label scores.npy -o labels.npy")]
+pub(crate) struct LabelArgs {
+    /// Score tables; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The labels to write: .csv, .parquet, .arrow or .npy
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// The columns beside the scores that go with their rows [default: all]
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub(crate) keep: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
 }
 
 /// Turn a table into a small state that can be merged with others
@@ -327,6 +356,8 @@ impl TableArgs {
             features: self.features.clone().unwrap_or_default(),
             cluster: self.cluster.clone(),
             segment: by.map(str::to_owned),
+            label: None,
+            keep: Keep::Nothing,
             prefetch: rayon::current_num_threads() > 1,
         }
     }

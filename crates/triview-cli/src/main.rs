@@ -45,6 +45,7 @@ fn run(cli: &Cli) -> anyhow::Result<Answer> {
     match &cli.command {
         Command::Estimate(args) => commands::estimate::run(args, &cli.global),
         Command::Diagnose(args) => commands::diagnose::run(args, &cli.global),
+        Command::Label(args) => commands::label::run(args, &cli.global),
         Command::Moments(args) => commands::moments::run(args, &cli.global),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Train(args) => commands::train::run(args, &cli.global),

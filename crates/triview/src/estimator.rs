@@ -330,7 +330,7 @@ impl Estimator {
     /// See [`Estimator::solve`].
     pub fn solve_labelling(&self, moments: &Moments) -> Result<(Estimate, Labeller)> {
         let (estimate, solution) = self.solved(moments)?;
-        Ok((estimate, Labeller::new(moments.header(), &solution)))
+        Ok((estimate, Labeller::new(moments.header(), &solution)?))
     }
 
     fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {

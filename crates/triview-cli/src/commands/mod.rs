@@ -6,6 +6,7 @@ pub(crate) mod diagnose;
 pub(crate) mod estimate;
 pub(crate) mod hmm;
 pub(crate) mod inspect;
+pub(crate) mod label;
 pub(crate) mod moments;
 pub(crate) mod reproduce;
 pub(crate) mod score;

@@ -7,6 +7,7 @@ mod estimate;
 mod features;
 mod groups;
 mod hmm;
+mod labels;
 mod latent;
 mod learning;
 mod missing;
