@@ -73,6 +73,8 @@ pub(crate) enum Command {
     triview estimate --latent auto scores.parquet\n  \
     triview estimate --latent complaint=2,praise=1 scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
+    triview estimate --label digit scores.parquet\n  \
+    triview estimate --label digit --label-budget 0.02 --label-rows next.csv scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
     triview estimate part1.state part2.state")]
@@ -94,6 +96,39 @@ pub(crate) struct EstimateArgs {
     /// Also write the feature map of a second pass, for `moments --posterior`
     #[arg(long, value_name = "FILE")]
     pub(crate) save_posterior: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) labels: FewLabelsArgs,
+}
+
+/// What a few labels are used for.
+#[derive(Debug, Args)]
+pub(crate) struct FewLabelsArgs {
+    /// A column with the class of a few rows, drawn at random, and empty elsewhere: the interval then holds whatever the
+    /// views do
+    #[arg(long, value_name = "COLUMN", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
+    pub(crate) label: Option<String>,
+    /// Also say how many labels would bring the interval of the risk to this width
+    #[arg(long, value_name = "WIDTH", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
+    pub(crate) label_budget: Option<f64>,
+    /// Write the rows to label next, drawn at random from those without a label: .csv, .parquet or .arrow
+    #[arg(long, value_name = "FILE", help_heading = "A few labels", requires = "label_budget")]
+    pub(crate) label_rows: Option<PathBuf>,
+    /// The columns beside the scores that are written with these rows [default: all]
+    #[arg(
+        long,
+        value_name = "COLUMN,...",
+        value_delimiter = ',',
+        help_heading = "A few labels",
+        requires = "label_rows"
+    )]
+    pub(crate) keep: Option<Vec<String>>,
+}
+
+impl FewLabelsArgs {
+    /// Whether anything is asked for.
+    pub(crate) fn any(&self) -> bool {
+        self.label.is_some() || self.label_budget.is_some()
+    }
 }
 
 /// Test whether the views are independent given the class

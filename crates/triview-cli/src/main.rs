@@ -8,6 +8,7 @@ mod digits;
 mod heat;
 mod inputs;
 mod json;
+mod labelled_json;
 mod learning_args;
 mod mnist;
 mod output;

@@ -77,6 +77,11 @@ impl Labeller {
         })
     }
 
+    /// The number of latent states that posteriors are of: one a class, or more.
+    pub fn states(&self) -> usize {
+        self.header.states()
+    }
+
     /// What the columns of the rows mean.
     pub fn schema(&self) -> &Schema {
         &self.header.schema

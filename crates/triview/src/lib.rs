@@ -50,6 +50,7 @@ pub mod error;
 mod estimate;
 pub mod estimator;
 pub mod features;
+pub mod few_labels;
 mod fitting;
 pub mod grouping;
 pub mod groups;

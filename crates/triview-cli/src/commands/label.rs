@@ -98,7 +98,7 @@ fn by_row(columns: &[Vec<f64>], n: usize) -> Vec<f64> {
 }
 
 /// A column that goes with its rows. Texts of whole numbers are these again.
-fn kept_values(texts: Vec<Option<String>>, whole: bool) -> Values {
+pub(crate) fn kept_values(texts: Vec<Option<String>>, whole: bool) -> Values {
     match whole {
         true => Values::SomeWhole(texts.iter().map(|text| text.as_ref()?.parse().ok()).collect()),
         false => Values::SomeText(texts),

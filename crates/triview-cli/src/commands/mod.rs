@@ -4,6 +4,7 @@ pub(crate) mod adapt;
 pub(crate) mod demo;
 pub(crate) mod diagnose;
 pub(crate) mod estimate;
+mod few_labels;
 pub(crate) mod hmm;
 pub(crate) mod inspect;
 pub(crate) mod label;

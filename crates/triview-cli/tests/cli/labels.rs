@@ -1,9 +1,9 @@
-//! Labels that views give each other.
+//! Labels that views give each other, and a few that people gave.
 
-use crate::support::Folder;
+use crate::support::{Folder, number};
 use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
-use arrow_array::types::Float64Type;
+use arrow_array::types::{Float64Type, Int64Type};
 use arrow_ipc::reader::FileReader;
 use std::fs::{self, File};
 
@@ -97,11 +97,21 @@ fn every_format_has_the_same_labels() {
 }
 
 #[test]
-fn several_files_are_one_table() {
+fn whole_numbers_and_gaps_go_with_their_rows() {
     let folder = folder();
+    let args = ["--label-budget", "0.1", "--label-rows", "rows.arrow", "--keep", "label"];
+    folder.answered(&[["estimate", "scores.csv"].as_slice(), &args].concat());
+    let rows = arrow(&folder, "rows.arrow");
+    let places = rows.column_by_name("row").expect("rows").as_primitive::<Int64Type>();
+    assert!(places.len() > 10);
+    let scores = folder.table("scores.csv");
+    let label = at(&scores, "label");
+    let classes = rows.column_by_name("label").expect("labels").as_string::<i32>();
+    for chosen in 0..places.len() {
+        assert_eq!(scores[places.value(chosen) as usize][label], classes.value(chosen));
+    }
+    // Two files are one table, and what only one of them has does not go along.
     let mut second = folder.table("scores.csv");
-    let label = at(&second, "label");
-    // What only one of them has does not go along.
     second[0][0] = "key".into();
     second[7][label].clear();
     folder.write_table("second.csv", &second);
@@ -125,4 +135,168 @@ fn labels_that_cannot_be_written() {
     folder.answered(&["moments", "scores.csv", "-o", "scores.state"]);
     let state = folder.refused(&["label", "scores.state", "-o", "labels.csv"]);
     assert!(state.contains("`scores.state` is a state, which has no rows"), "{state}");
+}
+
+/// Empties the labels of all but every so-manieth row.
+fn few(folder: &Folder, every: usize) -> Vec<Vec<String>> {
+    let mut table = folder.table("scores.csv");
+    let label = at(&table, "label");
+    table
+        .iter_mut()
+        .enumerate()
+        .skip(1)
+        .filter(|(row, _)| row % every != 0)
+        .for_each(|(_, row)| row[label].clear());
+    folder.write_table("few.csv", &table);
+    table
+}
+
+#[test]
+fn a_few_labels_beside_the_estimate_without() {
+    let folder = folder();
+    few(&folder, 40);
+    let plain = folder.json(&["estimate", "few.csv", "--json"]);
+    let args = ["estimate", "few.csv", "--label", "label", "--json"];
+    let answer = folder.json(&args);
+    let labels = &answer["labels"];
+    assert_eq!((labels["count"].as_u64(), labels["naming"].as_str()), (Some(100), Some("confirmed")));
+    assert_eq!(
+        labels["by_class"].as_array().expect("counts").iter().filter_map(|n| n.as_u64()).sum::<u64>(),
+        100
+    );
+    assert!(number(labels, "z").abs() < 3.0 && answer["trusted"] == true);
+    // The headline is the labels', and what the views say alone stands beside it.
+    assert_eq!(answer["risk"], labels["risk"]["value"]);
+    assert_eq!(answer["error_rate"], labels["error_rate"]["value"]);
+    for key in ["risk", "standard_error", "interval", "error_rate", "trusted"] {
+        assert_eq!(answer["without_labels"][key], plain[key], "{key}");
+    }
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    for key in ["risk", "error_rate"] {
+        let interval = &labels[key]["interval"];
+        let [low, high] = ["low", "high"].map(|end| number(interval, end));
+        assert!((low..high).contains(&number(&truth, key)), "{key}: {low} to {high}");
+        let width = |of: &serde_json::Value| number(&of["interval"], "high") - number(&of["interval"], "low");
+        assert!(width(&labels[key]) < width(&labels[key]["alone"]), "{key}");
+    }
+    let text = folder.answered(&args[..4]).stdout;
+    assert!(text.starts_with("risk") && text.contains("whatever the views do"), "{text}");
+    assert!(text.contains("the labels confirm it") && text.contains("Without the labels:\n\nrisk"), "{text}");
+}
+
+#[test]
+fn how_many_labels_would_do() {
+    let folder = folder();
+    let table = few(&folder, 40);
+    let args = [
+        "estimate",
+        "few.csv",
+        "--label",
+        "label",
+        "--label-budget",
+        "0.06",
+        "--label-rows",
+        "next.csv",
+        "--json",
+    ];
+    let budget = folder.json(&args)["label_budget"].clone();
+    let (labels, more) = (number(&budget, "labels"), number(&budget, "more"));
+    assert_eq!((labels - more, budget["basis"].as_str()), (100.0, Some("labels")));
+    let next = folder.table("next.csv");
+    assert_eq!(
+        (next.len() as f64 - 1.0, next[0].clone()),
+        (more, ["row", "id", "label"].map(str::to_owned).to_vec())
+    );
+    let (id, label) = (at(&table, "id"), at(&table, "label"));
+    let rows: Vec<usize> = column(&next, "row").into_iter().map(|row| row as usize).collect();
+    assert!(rows.windows(2).all(|pair| pair[0] < pair[1]));
+    for (row, chosen) in rows.iter().zip(&next[1..]) {
+        assert_eq!((&table[*row][id], table[*row][label].as_str()), (&chosen[1], ""));
+    }
+    // With these labels the interval is about as wide as was asked.
+    let truth = folder.table("scores.csv");
+    let mut labelled = table.clone();
+    rows.iter().for_each(|&row| labelled[row][label].clone_from(&truth[row][label]));
+    folder.write_table("more.csv", &labelled);
+    let answer = folder.json(&["estimate", "more.csv", "--label", "label", "--json"]);
+    let width = number(&answer["interval"], "high") - number(&answer["interval"], "low");
+    assert!((0.045..0.075).contains(&width), "{width} with {labels} labels");
+    // Without any labels it is the posterior that says how many.
+    let by_posterior = folder.json(&["estimate", "few.csv", "--label-budget", "0.06", "--json"]);
+    assert_eq!(by_posterior["label_budget"]["basis"], "posterior");
+    let none = folder.answered(&["estimate", "few.csv", "--label-budget", "0.0001"]).stdout;
+    assert!(none.contains("no number of labels of these rows"), "{none}");
+}
+
+#[test]
+fn labels_that_cannot_be_used() {
+    let folder = folder();
+    let mut table = few(&folder, 40);
+    let label = at(&table, "label");
+    let refused = |args: &[&str]| folder.refused(&[["estimate", "few.csv"].as_slice(), args].concat());
+    assert!(refused(&["--label", "lable"]).contains("no column `lable` to label by; did you mean `label`?"));
+    assert!(refused(&["--label", "a:1"]).contains("rows cannot be labelled by it"));
+    assert!(refused(&["--label", "label", "--by", "id"]).contains("cannot be used with"));
+    assert!(refused(&["--label-rows", "next.csv"]).contains("--label-budget"));
+    assert!(refused(&["--label-budget", "0"]).contains("a number above zero, is needed"));
+    table[80][label] = "cat".into();
+    folder.write_table("few.csv", &table);
+    let unknown = refused(&["--label", "label"]);
+    assert!(
+        unknown.contains("`few.csv`, row 80, column `label`: the label is `cat`, which is no class of the scores; these are of `0`, `1`, `2`"),
+        "{unknown}"
+    );
+    few(&folder, 500);
+    assert!(refused(&["--label", "label"]).contains("8 of the rows have a label, and an interval takes 10"));
+    folder.answered(&["moments", "few.csv", "-o", "few.state"]);
+    assert!(
+        folder.refused(&["estimate", "few.state", "--label", "label"]).contains("and --label needs them")
+    );
+}
+
+#[test]
+fn labels_as_floating_point_numbers_with_gaps() {
+    let folder = folder();
+    let table = few(&folder, 40);
+    let label = at(&table, "label");
+    let expected = folder.json(&["estimate", "few.csv", "--label", "label", "--json"]);
+    let mut floats = table;
+    for row in floats.iter_mut().skip(1) {
+        row[label] = if row[label].is_empty() { "nan".into() } else { format!("{}.0", row[label]) };
+    }
+    folder.write_table("few.csv", &floats);
+    assert_eq!(folder.json(&["estimate", "few.csv", "--label", "label", "--json"]), expected);
+}
+
+#[test]
+fn a_soft_map_from_latent_states() {
+    let folder = Folder::new();
+    folder.answered(&[
+        "simulate",
+        "--preset",
+        "subclasses",
+        "--rows",
+        "6000",
+        "--seed",
+        "5",
+        "-o",
+        "scores.csv",
+    ]);
+    few(&folder, 30);
+    let args = ["estimate", "few.csv", "--label", "label", "--latent", "6", "--json"];
+    let run = folder.run(&args);
+    assert!(run.code < 2, "{run:?}");
+    let answer: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let map = answer["labels"]["soft_map"]["probability"].as_array().expect("a map").clone();
+    assert_eq!(map.len(), 6);
+    for state in &map {
+        let classes: Vec<f64> =
+            state.as_array().expect("classes").iter().filter_map(|p| p.as_f64()).collect();
+        assert!(classes.len() == 3 && (classes.iter().sum::<f64>() - 1.0).abs() < 1e-9, "{classes:?}");
+        // Each subclass is of one class, and the labels say so.
+        assert!(classes.iter().any(|p| *p > 0.6), "{classes:?}");
+    }
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let soft = number(&answer["labels"]["soft_map"]["risk"], "value");
+    assert!((soft - number(&truth, "risk")).abs() < 0.15, "{soft} {truth}");
 }
