@@ -1,5 +1,6 @@
 //! What can be asked on the command line.
 
+use crate::label_args::{CompareArgs, FewLabelsArgs, LabelArgs};
 use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -47,6 +48,7 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     Estimate(EstimateArgs),
     Diagnose(DiagnoseArgs),
+    Compare(CompareArgs),
     Label(LabelArgs),
     Moments(MomentsArgs),
     Inspect(InspectArgs),
@@ -100,37 +102,6 @@ pub(crate) struct EstimateArgs {
     pub(crate) labels: FewLabelsArgs,
 }
 
-/// What a few labels are used for.
-#[derive(Debug, Args)]
-pub(crate) struct FewLabelsArgs {
-    /// A column with the class of a few rows, drawn at random, and empty elsewhere: the interval then holds whatever the
-    /// views do
-    #[arg(long, value_name = "COLUMN", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
-    pub(crate) label: Option<String>,
-    /// Also say how many labels would bring the interval of the risk to this width
-    #[arg(long, value_name = "WIDTH", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
-    pub(crate) label_budget: Option<f64>,
-    /// Write the rows to label next, drawn at random from those without a label: .csv, .parquet or .arrow
-    #[arg(long, value_name = "FILE", help_heading = "A few labels", requires = "label_budget")]
-    pub(crate) label_rows: Option<PathBuf>,
-    /// The columns beside the scores that are written with these rows [default: all]
-    #[arg(
-        long,
-        value_name = "COLUMN,...",
-        value_delimiter = ',',
-        help_heading = "A few labels",
-        requires = "label_rows"
-    )]
-    pub(crate) keep: Option<Vec<String>>,
-}
-
-impl FewLabelsArgs {
-    /// Whether anything is asked for.
-    pub(crate) fn any(&self) -> bool {
-        self.label.is_some() || self.label_budget.is_some()
-    }
-}
-
 /// Test whether the views are independent given the class
 #[derive(Debug, Args)]
 #[command(long_about = "Test whether the views are independent given the class.\n\n\
@@ -151,34 +122,6 @@ pub(crate) struct DiagnoseArgs {
     /// Where to draw which views depend on each other
     #[arg(long, value_name = "FILE")]
     pub(crate) svg: Option<PathBuf>,
-}
-
-/// Write surrogate labels and class posteriors for each row
-#[derive(Debug, Args)]
-#[command(long_about = "Write surrogate labels and class posteriors for each row.\n\n\
-    For each view the columns `surrogate.<view>:<class>`: what the other views say of the row's class, one-hot on average over \
-    the rows of a class, so that any loss that is linear in the label can be trained on without labels (docs/labels.md); and \
-    `posterior:<class>`, the probability of each class by all views. Rows keep their order, and the other columns go with \
-    them. A .npy file has the axes (rows, views and last the posterior, classes), without other columns. Exit status 1 when a \
-    diagnostic speaks against the labels.")]
-#[command(after_long_help = "Examples:\n  \
-    triview label scores.parquet -o labels.parquet\n  \
-    triview label monday.csv tuesday.csv --keep id,day -o labels.csv\n  \
-    triview label scores.npy -o labels.npy")]
-pub(crate) struct LabelArgs {
-    /// Score tables; `-` reads CSV from standard input
-    #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
-    /// The labels to write: .csv, .parquet, .arrow or .npy
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) output: PathBuf,
-    /// The columns beside the scores that go with their rows [default: all]
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
-    pub(crate) keep: Option<Vec<String>>,
-    #[command(flatten)]
-    pub(crate) table: TableArgs,
-    #[command(flatten)]
-    pub(crate) method: MethodArgs,
 }
 
 /// Turn a table into a small state that can be merged with others

@@ -41,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 pub mod amplification;
+pub mod baselines;
 mod calibration;
 pub mod composite;
 mod decomposition;

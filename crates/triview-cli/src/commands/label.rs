@@ -1,8 +1,9 @@
 //! `triview label`: surrogate labels and class posteriors of rows.
 
 use crate::answer::Answer;
-use crate::args::{Global, LabelArgs};
+use crate::args::Global;
 use crate::inputs::{note_changes, refuse_states};
+use crate::label_args::LabelArgs;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Result, bail};

@@ -1,6 +1,7 @@
 //! One file a verb; each has a `run` that ends in an answer.
 
 pub(crate) mod adapt;
+pub(crate) mod compare;
 pub(crate) mod demo;
 pub(crate) mod diagnose;
 pub(crate) mod estimate;

@@ -22,6 +22,7 @@ fn help() {
     for verb in [
         "estimate",
         "diagnose",
+        "compare",
         "label",
         "moments",
         "inspect",

@@ -1,6 +1,7 @@
 //! The command line from the outside: what is printed, written and refused.
 
 mod bad_input;
+mod compare;
 mod demo;
 mod diagnose;
 mod estimate;
