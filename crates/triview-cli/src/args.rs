@@ -1,5 +1,6 @@
 //! What can be asked on the command line.
 
+use crate::label_args::{CompareArgs, FewLabelsArgs, LabelArgs};
 use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -8,7 +9,7 @@ use triview::estimator::{Estimator, Features, Params};
 use triview::loss;
 use triview::mediator::Latent;
 use triview::simulate::Preset;
-use triview_table::{Input, ReadOptions};
+use triview_table::{Input, Keep, ReadOptions};
 
 /// How wrong is a model on data without labels?
 #[derive(Debug, Parser)]
@@ -47,6 +48,8 @@ pub(crate) struct Global {
 pub(crate) enum Command {
     Estimate(EstimateArgs),
     Diagnose(DiagnoseArgs),
+    Compare(CompareArgs),
+    Label(LabelArgs),
     Moments(MomentsArgs),
     Inspect(InspectArgs),
     Hmm(HmmArgs),
@@ -72,6 +75,8 @@ pub(crate) enum Command {
     triview estimate --latent auto scores.parquet\n  \
     triview estimate --latent complaint=2,praise=1 scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
+    triview estimate --label digit scores.parquet\n  \
+    triview estimate --label digit --label-budget 0.02 --label-rows next.csv scores.parquet\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
     triview estimate part1.state part2.state")]
@@ -93,6 +98,8 @@ pub(crate) struct EstimateArgs {
     /// Also write the feature map of a second pass, for `moments --posterior`
     #[arg(long, value_name = "FILE")]
     pub(crate) save_posterior: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) labels: FewLabelsArgs,
 }
 
 /// Test whether the views are independent given the class
@@ -327,6 +334,8 @@ impl TableArgs {
             features: self.features.clone().unwrap_or_default(),
             cluster: self.cluster.clone(),
             segment: by.map(str::to_owned),
+            label: None,
+            keep: Keep::Nothing,
             prefetch: rayon::current_num_threads() > 1,
         }
     }

@@ -85,6 +85,17 @@ impl Inputs {
     }
 }
 
+/// Refuses states where rows are needed.
+pub(crate) fn refuse_states(paths: &[PathBuf], what: &str) -> Result<()> {
+    match paths.iter().find(|path| path.as_path() != Path::new(STDIN) && state::is_state(path)) {
+        Some(path) => bail!(
+            "`{}` is a state, which has no rows, and {what} needs them: give the tables",
+            path.display()
+        ),
+        None => Ok(()),
+    }
+}
+
 /// Opens tables; `-` is standard input. With the schema of a state, its views and classes are looked for, whatever
 /// the order of the columns.
 pub(crate) fn open_tables(

@@ -1,5 +1,7 @@
 //! The answers for a program: one object, whose keys are stable.
 
+use crate::labelled_json::{BudgetObject, LabelsObject, WithoutLabels};
+use crate::printer::Budget;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::borrow::Cow;
@@ -7,6 +9,7 @@ use std::io::{self, Write};
 use triview::amplification::Amplified;
 use triview::diagnostics::{Alarm, Verdict};
 use triview::estimator::{Estimate, Fit};
+use triview::few_labels::Labelled;
 use triview::grouping::{Grouping, OtherGroups};
 use triview::interval::Interval;
 use triview::mediator::Tried;
@@ -28,6 +31,12 @@ pub(crate) struct EstimateObject<'a> {
     interval: Option<LevelledInterval>,
     #[serde(skip_serializing_if = "Option::is_none")]
     amplified: Option<AmplifiedObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<LabelsObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_labels: Option<WithoutLabels>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_budget: Option<BudgetObject>,
     loss: &'a str,
     rows: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -141,6 +150,9 @@ impl<'a> EstimateObject<'a> {
             standard_error: finite(estimate.standard_error),
             interval,
             amplified: None,
+            labels: None,
+            without_labels: None,
+            label_budget: None,
             loss: &estimate.loss,
             rows: estimate.rows,
             missing: missing(&estimate.views, &estimate.missing),
@@ -187,6 +199,31 @@ impl EstimateObject<'_> {
             groups: amplified.kept.len(),
             kept: amplified.agreed(),
         });
+        self
+    }
+}
+
+impl<'a> EstimateObject<'a> {
+    /// The same with the risk and the error rate by labels, and those without them apart.
+    pub(crate) fn labelled(mut self, labelled: Option<&'a Labelled>, classes: &'a [String]) -> Self {
+        let Some(labelled) = labelled else { return self };
+        let Measured { value, standard_error, interval } = labelled.risk.estimate;
+        let levelled = LevelledInterval { level: labelled.level, low: interval.low, high: interval.high };
+        self.without_labels = Some(WithoutLabels {
+            risk: std::mem::replace(&mut self.risk, finite(value)),
+            standard_error: std::mem::replace(&mut self.standard_error, finite(standard_error)),
+            interval: self.interval.replace(levelled),
+            error_rate: self.error_rate.replace(labelled.error_rate.estimate.value),
+            trusted: std::mem::replace(&mut self.trusted, labelled.trusted()),
+        });
+        self.error_rate_absent = None;
+        self.labels = Some(LabelsObject::new(labelled, classes));
+        self
+    }
+
+    /// The same with how many labels would do.
+    pub(crate) fn budget(mut self, budget: Option<&Budget>) -> Self {
+        self.label_budget = budget.map(BudgetObject::new);
         self
     }
 }

@@ -4,10 +4,14 @@ mod answer;
 mod args;
 mod chart;
 mod commands;
+mod comparison;
 mod digits;
+mod dots;
 mod heat;
 mod inputs;
 mod json;
+mod label_args;
+mod labelled_json;
 mod learning_args;
 mod mnist;
 mod output;
@@ -45,6 +49,8 @@ fn run(cli: &Cli) -> anyhow::Result<Answer> {
     match &cli.command {
         Command::Estimate(args) => commands::estimate::run(args, &cli.global),
         Command::Diagnose(args) => commands::diagnose::run(args, &cli.global),
+        Command::Compare(args) => commands::compare::run(args, &cli.global),
+        Command::Label(args) => commands::label::run(args, &cli.global),
         Command::Moments(args) => commands::moments::run(args, &cli.global),
         Command::Inspect(args) => commands::inspect::run(args),
         Command::Train(args) => commands::train::run(args, &cli.global),

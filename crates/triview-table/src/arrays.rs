@@ -40,7 +40,12 @@ macro_rules! with_values {
 
 /// The columns of an Arrow schema.
 pub(crate) fn columns(fields: &Fields) -> Vec<Column> {
-    fields.iter().map(|field| Column { name: field.name().clone(), kind: kind(field.data_type()) }).collect()
+    let column = |name: &String, data_type: &DataType| Column {
+        name: name.clone(),
+        kind: kind(data_type),
+        whole: data_type.is_integer() && *data_type != DataType::UInt64,
+    };
+    fields.iter().map(|field| column(field.name(), field.data_type())).collect()
 }
 
 fn kind(data_type: &DataType) -> Kind {

@@ -1,7 +1,7 @@
 //! Which columns of a file hold the scores.
 
 use crate::error::{Error, nearest};
-use crate::table::ReadOptions;
+use crate::table::{Keep, ReadOptions};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use triview::views::{Schema, VIEWS};
@@ -16,6 +16,8 @@ pub(crate) const EMISSION: &str = "emission";
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: Kind,
+    /// Whether it is declared to hold whole numbers of at most 64 bits with a sign.
+    pub(crate) whole: bool,
 }
 
 /// What a column holds.
@@ -55,6 +57,10 @@ pub(crate) enum Purpose {
     Cluster,
     /// That they are answered together, and apart from the others.
     Segment,
+    /// The class of the row, where it has one.
+    Label,
+    /// Nothing: they go with their rows, in this place among the columns that do.
+    Kept(usize),
 }
 
 impl Purpose {
@@ -63,6 +69,8 @@ impl Purpose {
         match self {
             Purpose::Cluster => "cluster",
             Purpose::Segment => "segment",
+            Purpose::Label => "label",
+            Purpose::Kept(_) => "identify",
         }
     }
 }
@@ -73,6 +81,7 @@ pub(crate) struct KeyColumn {
     pub(crate) purpose: Purpose,
     pub(crate) at: usize,
     pub(crate) name: String,
+    pub(crate) whole: bool,
 }
 
 /// The columns of one file that are read.
@@ -176,7 +185,12 @@ pub(crate) fn select_sequences(
         cells: Vec::new(),
         features: vec![Vec::new(); 2],
         places: places.into_iter().chain([vec![position]]).map(Place::Columns).collect(),
-        keys: vec![KeyColumn { purpose: Purpose::Segment, at: sequence, name: SEQUENCE.to_owned() }],
+        keys: vec![KeyColumn {
+            purpose: Purpose::Segment,
+            at: sequence,
+            name: SEQUENCE.to_owned(),
+            whole: false,
+        }],
         ignored: Vec::new(),
     };
     Ok(selection.ignoring_the_rest(columns))
@@ -189,6 +203,25 @@ impl Selection {
         let other = |at: &usize| used.binary_search(at).is_err();
         self.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
         self
+    }
+
+    /// The columns that go with their rows.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &KeyColumn> {
+        self.keys.iter().filter(|key| matches!(key.purpose, Purpose::Kept(_)))
+    }
+
+    /// Lets only these columns go with their rows, in this order.
+    pub(crate) fn keep(&mut self, names: &[String]) {
+        self.keys.retain_mut(|key| match &mut key.purpose {
+            Purpose::Kept(place) => match names.iter().position(|name| *name == key.name) {
+                Some(at) => {
+                    *place = at;
+                    true
+                }
+                None => false,
+            },
+            _ => true,
+        });
     }
 
     /// All columns that are read, in the order of the file.
@@ -349,7 +382,7 @@ fn wanted_features(
         return Err(Error::NoFeature { path: path.into(), feature: pattern.clone(), views, nearest });
     }
     for (_, at) in features.iter().flatten() {
-        let Column { name, kind } = &columns[*at];
+        let Column { name, kind, .. } = &columns[*at];
         let found = match kind {
             Kind::Number => continue,
             Kind::List(_) => "lists".into(),
@@ -427,14 +460,14 @@ fn match_classes(
 ) -> Result<(Vec<String>, Vec<Vec<usize>>), Error> {
     for (_, place) in views {
         for (_, at) in place {
-            if let Column { name, kind: Kind::Other(found) } = &columns[*at] {
+            if let Column { name, kind: Kind::Other(found), .. } = &columns[*at] {
                 return Err(Error::ColumnType {
                     path: path.into(),
                     column: name.clone(),
                     found: found.clone(),
                 });
             }
-            if let Column { name, kind: Kind::List(_) } = &columns[*at] {
+            if let Column { name, kind: Kind::List(_), .. } = &columns[*at] {
                 let found = "lists".into();
                 return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
             }
@@ -488,8 +521,8 @@ fn match_classes(
     Ok((classes, places))
 }
 
-/// The columns to cluster and to segment by. Those of the scores, and lists of whatever use, are not offered: the
-/// views of an array are lists too, and have no text.
+/// The columns to cluster and to segment by, of labels, and those that go with their rows. Those of the scores, and lists of
+/// whatever use, are not offered: the views of an array are lists too, and have no text.
 pub(crate) fn key_columns(
     path: &Path,
     columns: &[Column],
@@ -500,8 +533,20 @@ pub(crate) fn key_columns(
         |at: usize| !matches!(columns[at].kind, Kind::List(_)) && scores.binary_search(&at).is_err();
     let names = || (0..columns.len()).filter(|at| offered(*at)).map(|at| columns[at].name.as_str());
     let mut keys = Vec::new();
-    for (purpose, wanted) in [(Purpose::Cluster, &options.cluster), (Purpose::Segment, &options.segment)] {
-        let Some(name) = wanted.clone() else { continue };
+    let kept: Vec<String> = match &options.keep {
+        Keep::Nothing => Vec::new(),
+        Keep::All => names().map(str::to_owned).collect(),
+        Keep::Named(named) => named.clone(),
+    };
+    let single = [
+        (Purpose::Cluster, &options.cluster),
+        (Purpose::Segment, &options.segment),
+        (Purpose::Label, &options.label),
+    ];
+    let wanted = single.into_iter().filter_map(|(purpose, name)| Some((purpose, name.as_ref()?)));
+    let wanted = wanted.chain(kept.iter().enumerate().map(|(place, name)| (Purpose::Kept(place), name)));
+    for (purpose, name) in wanted {
+        let name = name.clone();
         let path = path.into();
         match columns.iter().position(|column| column.name == name) {
             None => {
@@ -518,7 +563,7 @@ pub(crate) fn key_columns(
                 let found = names().map(str::to_owned).collect();
                 return Err(Error::ScoresAsKeys { path, column: name, purpose: purpose.verb(), found });
             }
-            Some(at) => keys.push(KeyColumn { purpose, at, name }),
+            Some(at) => keys.push(KeyColumn { purpose, at, name, whole: columns[at].whole }),
         }
     }
     Ok(keys)

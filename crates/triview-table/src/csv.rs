@@ -24,7 +24,8 @@ pub(crate) fn inspect(location: &Location) -> Result<Inspection<Header>, Error> 
     let mut records = Records::open(location)?;
     let header = records.header()?;
     let empty = !records.next(&mut ByteRecord::new())?;
-    let columns = header.iter().map(|name| Column { name: name.clone(), kind: Kind::Number }).collect();
+    let columns =
+        header.iter().map(|name| Column { name: name.clone(), kind: Kind::Number, whole: false }).collect();
     Ok(Inspection { head: header, columns, rows: None, empty })
 }
 

@@ -168,6 +168,24 @@ pub enum Error {
         /// The label.
         label: String,
     },
+    /// A label that is none of the classes that the scores are of.
+    #[error(
+        "`{}`, row {row}, column `{column}`: the label is `{label}`, which is no class of the scores; these are of {}; mend the \
+         label, or leave it empty where the class is not known",
+        path.display(), quoted(classes)
+    )]
+    NoSuchClass {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: u64,
+        /// The column of labels.
+        column: String,
+        /// The label.
+        label: String,
+        /// The classes there are.
+        classes: Vec<String>,
+    },
     /// A view that was asked for and is not there.
     #[error("`{}` has no view `{view}`; {}its views are {}", path.display(), did_you_mean(nearest), quoted(found))]
     NoSuchView {
@@ -324,8 +342,8 @@ pub enum Error {
     },
     /// The column to cluster or to segment by holds scores, or lists.
     #[error(
-        "`{}`: column `{column}` holds scores or lists, rows cannot be {purpose}ed by it; choose another, there are {}",
-        path.display(), quoted(found)
+        "`{}`: column `{column}` holds scores or lists, rows cannot be {} by it; choose another, there are {}",
+        path.display(), past(purpose), quoted(found)
     )]
     ScoresAsKeys {
         /// The file.
@@ -628,6 +646,16 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
 }
 
 /// The start of a sentence that proposes a name, if there is one.
+/// What has been done by a column.
+fn past(verb: &str) -> &'static str {
+    match verb {
+        "cluster" => "clustered",
+        "segment" => "segmented",
+        "label" => "labelled",
+        _ => "identified",
+    }
+}
+
 fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("did you mean `{name}`? ")).unwrap_or_default()
 }

@@ -49,6 +49,7 @@ pub mod state;
 mod table;
 mod transitions;
 mod write;
+mod write_array;
 mod write_columns;
 
 pub use error::Error;
@@ -57,7 +58,8 @@ pub use format::Format;
 pub use guard::silence_caught_panics;
 pub use replace::replace;
 pub use sequences::{Named, SequenceTable};
-pub use table::{Input, ReadOptions, Table};
+pub use table::{Input, Keep, ReadOptions, Table};
 pub use transitions::{read_transitions, write_transitions};
 pub use write::write_scores;
+pub use write_array::write_array;
 pub use write_columns::{Values, write_columns};

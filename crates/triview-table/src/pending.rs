@@ -32,7 +32,11 @@ pub(crate) struct Pending {
     /// Keys of the rows, once a reader has pushed one.
     clusters: Option<Vec<u64>>,
     segments: Option<Vec<u64>>,
-    /// What the keys of the segments stand for.
+    /// Keys of the rows' labels.
+    labels: Option<Vec<u64>>,
+    /// The texts of the columns that go with their rows.
+    kept: Vec<Vec<Option<String>>>,
+    /// What the keys of the segments and labels stand for.
     names: BTreeMap<u64, String>,
 }
 
@@ -52,6 +56,8 @@ impl Pending {
             missing: None,
             clusters: None,
             segments: None,
+            labels: None,
+            kept: Vec::new(),
             names: BTreeMap::new(),
         }
     }
@@ -130,6 +136,13 @@ impl Pending {
         let keys = match purpose {
             Purpose::Cluster => &mut self.clusters,
             Purpose::Segment => &mut self.segments,
+            Purpose::Label => &mut self.labels,
+            Purpose::Kept(place) => {
+                let text = (!missing).then(|| String::from_utf8_lossy(text).into_owned());
+                self.kept.resize_with(self.kept.len().max(place + 1), Vec::new);
+                self.kept[place].push(text);
+                return true;
+            }
         };
         keys.get_or_insert_with(|| Vec::with_capacity(self.capacity)).push(key);
         if purpose == Purpose::Cluster {
@@ -141,7 +154,17 @@ impl Pending {
         true
     }
 
-    /// Takes the names of the segments that the rows so far are of.
+    /// Takes the keys of the labels, where a column is read for them.
+    pub(crate) fn take_labels(&mut self) -> Option<Vec<u64>> {
+        self.labels.take()
+    }
+
+    /// Takes the texts of the columns that go with their rows.
+    pub(crate) fn take_kept(&mut self) -> Vec<Vec<Option<String>>> {
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Takes the names of the segments and labels that the rows so far are of.
     pub(crate) fn take_names(&mut self) -> BTreeMap<u64, String> {
         std::mem::take(&mut self.names)
     }

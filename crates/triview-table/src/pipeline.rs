@@ -5,6 +5,7 @@ use crate::hash::key;
 use crate::pending::Pending;
 use crate::prefetch::Ahead;
 use crate::table::{DataSet, Input, Member, Reader};
+use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,10 +19,13 @@ const DEPTH: usize = 2;
 /// Probabilities below this count as this: the logarithm of zero is no score.
 const SMALLEST: f64 = 1e-15;
 
+/// Some rows, and for each column that goes with its rows their texts.
+pub(crate) type Read = (Batch, Vec<Vec<Option<String>>>);
+
 /// The batches of one reading, here or on another thread.
 pub(crate) enum Batches {
     Here(Pipeline),
-    Ahead(Ahead<Result<Batch, Error>>),
+    Ahead(Ahead<Result<Read, Error>>),
 }
 
 impl Batches {
@@ -31,7 +35,7 @@ impl Batches {
 }
 
 impl Iterator for Batches {
-    type Item = Result<Batch, Error>;
+    type Item = Result<Read, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         match self {
@@ -110,10 +114,12 @@ impl Filled {
         origin(&self.set, &self.runs, row)
     }
 
-    /// Its scores.
-    fn scores(mut self) -> Result<Batch, Error> {
+    /// Its scores, with the classes of its rows where a column is read for them, and what goes with the rows.
+    fn scores(mut self) -> Result<Read, Error> {
         let (set, runs) = (&self.set, &self.runs);
         set.keep_names(self.pending.take_names());
+        let labels = self.pending.take_labels().map(|keys| classes_of(set, runs, &keys)).transpose()?;
+        let kept = self.pending.take_kept();
         let place = |row: usize, view: usize, class: usize| {
             let (member, row) = origin(set, runs, row);
             (member.location.name.clone(), row, member.selection.label(view, class))
@@ -133,7 +139,13 @@ impl Filled {
                     (member.location.name.clone(), member.selection.feature_label(view, feature));
                 Err(Error::FeatureNotFinite { path, row, column, value })
             }
-            other => Ok(other?),
+            other => {
+                let batch = other?;
+                Ok(match labels {
+                    Some(labels) => (batch.with_labels(labels), kept),
+                    None => (batch, kept),
+                })
+            }
         }
     }
 
@@ -172,6 +184,50 @@ impl Filled {
     }
 }
 
+/// The class of each row that has a label.
+fn classes_of(set: &DataSet, runs: &[Run], keys: &[u64]) -> Result<Vec<Option<usize>>, Error> {
+    let classes = &set.members[0].selection.classes;
+    let mut known: BTreeMap<u64, Option<usize>> =
+        classes.iter().enumerate().map(|(class, name)| (key(name.as_bytes()), Some(class))).collect();
+    known.entry(key(b"")).or_insert(None);
+    let mut labels = Vec::with_capacity(keys.len());
+    for (row, found) in keys.iter().enumerate() {
+        if let Some(class) = known.get(found) {
+            labels.push(*class);
+            continue;
+        }
+        let text = set.name(*found).unwrap_or_default();
+        let Some(class) = meant(text.trim(), classes) else {
+            let (member, row) = origin(set, runs, row);
+            return Err(Error::NoSuchClass {
+                path: member.location.name.clone(),
+                row,
+                column: set.options.label.clone().unwrap_or_default(),
+                label: text,
+                classes: classes.clone(),
+            });
+        };
+        known.insert(*found, class);
+        labels.push(class);
+    }
+    Ok(labels)
+}
+
+/// The class that a label which is no class's name may still mean. A column of whole numbers with gaps is often written as one
+/// of floating-point numbers, in which a gap is no number and 1 is 1.0.
+fn meant(label: &str, classes: &[String]) -> Option<Option<usize>> {
+    let by_name = classes.iter().position(|class| class.trim() == label);
+    if by_name.is_some() {
+        return Some(by_name);
+    }
+    let number: f64 = label.parse().ok()?;
+    if number.is_nan() {
+        return Some(None);
+    }
+    let class = classes.iter().position(|class| class.parse::<f64>().is_ok_and(|class| class == number));
+    class.map(Some)
+}
+
 /// The batches of features of one reading.
 pub(crate) struct FeaturePipeline {
     pub(crate) pipeline: Pipeline,
@@ -201,7 +257,7 @@ impl Pipeline {
 }
 
 impl Iterator for Pipeline {
-    type Item = Result<Batch, Error>;
+    type Item = Result<Read, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance(Filled::scores)

@@ -27,6 +27,18 @@ pub enum Input {
     Probability,
 }
 
+/// Which columns beside the scores go with their rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// None.
+    #[default]
+    Nothing,
+    /// All that hold neither scores, features nor lists, as far as every file has them.
+    All,
+    /// Those of these names, which every file must have.
+    Named(Vec<String>),
+}
+
 /// What to read of a table, and how.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReadOptions {
@@ -43,6 +55,10 @@ pub struct ReadOptions {
     pub cluster: Option<String>,
     /// A column whose values are the segments that rows are answered by. It may be the one to cluster by.
     pub segment: Option<String>,
+    /// A column with the class of each row that is known, empty elsewhere.
+    pub label: Option<String>,
+    /// The columns whose texts [`Table::keeping`] gives with the rows.
+    pub keep: Keep,
     /// Whether to decode ahead on other threads.
     pub prefetch: bool,
 }
@@ -137,6 +153,12 @@ impl Table {
             }
             selection.align(&location.name, &like, &schema)?;
         }
+        let everywhere = |name: &String| {
+            members.iter().all(|member| member.selection.kept().any(|column| column.name == *name))
+        };
+        let kept = members[0].selection.kept().map(|column| column.name.clone()).filter(everywhere);
+        let kept: Vec<String> = kept.collect();
+        members.iter_mut().for_each(|member| member.selection.keep(&kept));
         let widths = vec![schema.k(); schema.views().len()];
         let features = (0..schema.views().len()).map(|view| schema.features(view).len()).collect();
         let set = DataSet::new(members, options.clone(), (widths, features), spooled);
@@ -151,6 +173,31 @@ impl Table {
     /// The number of rows, where the files say it without being read (all but CSV).
     pub fn rows(&self) -> Option<u64> {
         self.set.rows()
+    }
+
+    /// The columns that go with their rows, and whether every file declares them to hold whole numbers.
+    pub fn kept_columns(&self) -> Vec<(String, bool)> {
+        let whole = |name: &str| {
+            let of_file = |member: &Member| member.selection.kept().any(|c| c.name == name && c.whole);
+            self.set.members.iter().all(of_file)
+        };
+        let first = self.set.members[0].selection.kept();
+        first.map(|column| (column.name.clone(), whole(&column.name))).collect()
+    }
+
+    /// Reads all rows from the first on, each batch with the texts of [`Table::kept_columns`], column by column; nothing where
+    /// a cell is empty.
+    ///
+    /// # Errors
+    /// Whatever keeps the files from being opened again.
+    #[expect(clippy::type_complexity, reason = "rows, and columns of texts beside them")]
+    pub fn keeping(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<(triview::views::Batch, Vec<Vec<Option<String>>>), Error>>, Error>
+    {
+        self.set.clipped.store(0, Ordering::Relaxed);
+        Batches::new(Pipeline::new(self.set.clone()), self.set.options.prefetch)
+            .map_err(|source| self.set.members[0].location.unreadable(source))
     }
 
     /// How many probabilities the latest reading raised to 1e-15 because they were below it, most often zero.
@@ -196,9 +243,7 @@ impl Source for Table {
     }
 
     fn batches(&self) -> Result<impl Iterator<Item = Result<triview::views::Batch, Error>>, Error> {
-        self.set.clipped.store(0, Ordering::Relaxed);
-        Batches::new(Pipeline::new(self.set.clone()), self.set.options.prefetch)
-            .map_err(|source| self.set.members[0].location.unreadable(source))
+        Ok(self.keeping()?.map(|read| Ok(read?.0)))
     }
 }
 

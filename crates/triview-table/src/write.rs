@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::format::Format;
 use crate::replace::replace;
+use crate::write_array::write_rows;
 use ::parquet::arrow::ArrowWriter;
 use ::parquet::basic::Compression;
 use ::parquet::file::properties::WriterProperties;
@@ -11,7 +12,7 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, SchemaRef};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
 use triview::views::{Batch, Schema};
@@ -139,35 +140,16 @@ fn write_npy(
     schema: &Schema,
     batches: impl Iterator<Item = (Batch, Labels)>,
 ) -> io::Result<u64> {
-    output.write_all(&npy_header(0, schema))?;
-    let mut rows = 0;
-    for (batch, _) in batches {
+    let parts = batches.map(|(batch, _)| {
         if batch.missing().is_some() {
             let reason = "an array cannot say that a view is missing, but .csv, .parquet and .arrow can";
             return Err(io::Error::other(reason));
         }
-        for row in 0..batch.rows() {
-            for (view, class) in cells(schema) {
-                output.write_all(&batch.column(view, class)[row].to_le_bytes())?;
-            }
-        }
-        rows += batch.rows() as u64;
-    }
-    // Only now is the number of rows known; the header has room for any.
-    output.seek(SeekFrom::Start(0))?;
-    output.write_all(&npy_header(rows, schema))?;
-    Ok(rows)
-}
-
-/// A header of version 1, which is as long for every number of rows.
-fn npy_header(rows: u64, schema: &Schema) -> Vec<u8> {
-    const LENGTH: usize = 118;
-    let (views, k) = (schema.views().len(), schema.k());
-    let entries = format!("{{'descr': '<f8', 'fortran_order': False, 'shape': ({rows}, {views}, {k}), }}");
-    let mut header = b"\x93NUMPY\x01\x00".to_vec();
-    header.extend((LENGTH as u16).to_le_bytes());
-    header.extend(format!("{entries:<width$}\n", width = LENGTH - 1).bytes());
-    header
+        let row = |row: usize| cells(schema).map(move |(view, class)| (view, class, row));
+        let all = (0..batch.rows()).flat_map(row);
+        Ok(all.map(|(view, class, row)| batch.column(view, class)[row]).collect())
+    });
+    write_rows(output, [schema.views().len(), schema.k()], parts)
 }
 
 /// View and class of each score, in the order of the columns.

@@ -16,6 +16,10 @@ use std::sync::Arc;
 pub enum Values {
     /// Text.
     Text(Vec<String>),
+    /// Text that may be lacking.
+    SomeText(Vec<Option<String>>),
+    /// Whole numbers that may be lacking.
+    SomeWhole(Vec<Option<i64>>),
     /// Whole numbers.
     Whole(Vec<i64>),
     /// Numbers.
@@ -26,6 +30,8 @@ impl Values {
     fn array(&self) -> ArrayRef {
         match self {
             Values::Text(values) => Arc::new(StringArray::from_iter_values(values)),
+            Values::SomeText(values) => Arc::new(StringArray::from_iter(values)),
+            Values::SomeWhole(values) => Arc::new(Int64Array::from_iter(values.iter().copied())),
             Values::Whole(values) => Arc::new(Int64Array::from_iter_values(values.iter().copied())),
             Values::Number(values) => Arc::new(Float64Array::from_iter_values(values.iter().copied())),
         }
@@ -33,15 +39,21 @@ impl Values {
 
     fn kind(&self) -> DataType {
         match self {
-            Values::Text(_) => DataType::Utf8,
-            Values::Whole(_) => DataType::Int64,
+            Values::Text(_) | Values::SomeText(_) => DataType::Utf8,
+            Values::Whole(_) | Values::SomeWhole(_) => DataType::Int64,
             Values::Number(_) => DataType::Float64,
         }
+    }
+
+    fn may_lack(&self) -> bool {
+        matches!(self, Values::SomeText(_) | Values::SomeWhole(_))
     }
 
     fn len(&self) -> usize {
         match self {
             Values::Text(values) => values.len(),
+            Values::SomeText(values) => values.len(),
+            Values::SomeWhole(values) => values.len(),
             Values::Whole(values) => values.len(),
             Values::Number(values) => values.len(),
         }
@@ -50,6 +62,8 @@ impl Values {
     fn text(&self, row: usize) -> String {
         match self {
             Values::Text(values) => values[row].clone(),
+            Values::SomeText(values) => values[row].clone().unwrap_or_default(),
+            Values::SomeWhole(values) => values[row].map(|value| value.to_string()).unwrap_or_default(),
             Values::Whole(values) => values[row].to_string(),
             // The shortest text that is read back as the same number.
             Values::Number(values) => format!("{:?}", values[row]),
@@ -75,10 +89,10 @@ pub fn write_columns<E: From<Error>>(
         let failed = |source| E::from(Error::Write { path: path.into(), source });
         let mut parts = parts.peekable();
         let first = match parts.peek() {
-            Some(Ok(first)) => first.iter().map(Values::kind).collect(),
-            _ => vec![DataType::Utf8; names.len()],
+            Some(Ok(first)) => first.iter().map(|values| (values.kind(), values.may_lack())).collect(),
+            _ => vec![(DataType::Utf8, true); names.len()],
         };
-        let fields = names.iter().zip(first).map(|(name, kind)| Field::new(name, kind, false));
+        let fields = names.iter().zip(first).map(|(name, (kind, null))| Field::new(name, kind, null));
         let mut writer = Writer::new(format, output, Arc::new(Schema::new(fields.collect::<Vec<Field>>())))
             .map_err(failed)?;
         let mut rows = 0;

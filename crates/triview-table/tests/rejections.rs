@@ -488,6 +488,26 @@ fn null() {
 }
 
 #[test]
+fn label_of_no_class() {
+    let folder = folder();
+    let options = ReadOptions { label: Some("truth".into()), ..Default::default() };
+    let path = put(&folder, "t.csv", "a:x,a:y,b:x,b:y,c:x,c:y,truth\n1,2,3,4,5,6,x\n1,2,3,4,5,6,z\n");
+    let result = read_with(&[&path], &options);
+    assert_refused!(
+        result,
+        Error::NoSuchClass { row: 2, .. },
+        "t.csv",
+        "row 2",
+        "column `truth`",
+        "`z`",
+        "`x`, `y`"
+    );
+    // A number that means no class, where classes are numbers.
+    let path = put(&folder, "n.csv", "a:0,a:1,b:0,b:1,c:0,c:1,truth\n1,2,3,4,5,6,1.0\n1,2,3,4,5,6,0.5\n");
+    assert_refused!(read_with(&[&path], &options), Error::NoSuchClass { row: 2, .. }, "`0.5`");
+}
+
+#[test]
 fn row_length() {
     let folder = folder();
     for (row, found) in [("1,2,3,4,5", "5 field(s)"), ("1,2,3,4,5,6,7", "7 field(s)")] {

@@ -10,6 +10,16 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
+    /// Too few rows have a label.
+    #[error(
+        "{labels} of the rows have a label, and an interval takes {needed}: label more rows, drawn at random, or leave the labels out"
+    )]
+    FewLabels {
+        /// Rows with a label.
+        labels: usize,
+        /// Labels that are needed.
+        needed: usize,
+    },
     /// Fewer than three views.
     #[error(
         "{} view(s) given ({}), three or more are needed: the method rests on three views that are independent given the class",

@@ -330,10 +330,10 @@ impl Estimator {
     /// See [`Estimator::solve`].
     pub fn solve_labelling(&self, moments: &Moments) -> Result<(Estimate, Labeller)> {
         let (estimate, solution) = self.solved(moments)?;
-        Ok((estimate, Labeller::new(moments.header(), &solution)))
+        Ok((estimate, Labeller::new(moments.header(), &solution)?))
     }
 
-    fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
+    pub(crate) fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
         enough_rows(moments.rows(), moments.header().states())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;

@@ -4,13 +4,15 @@
 //! `E[W_-v | y = j] = e_j`. So for any function `g` of group `v` alone, `E[g(x_v) W_-v,j] = pi_j E[g(x_v) | y = j]`: what
 //! takes labels can be had without them.
 
-use crate::features::Evaluated;
+use crate::error::Result;
+use crate::features::{Evaluated, FeatureMap};
+use crate::fitting::discriminant_map;
 use crate::interval::Deviations;
 use crate::moments::{Header, others};
 use crate::solution::{Answer, Solution};
 use crate::surrogate::Kind;
 use crate::vectorised::linear_columns;
-use crate::views::{Batch, VIEWS};
+use crate::views::{Batch, Schema, VIEWS};
 
 /// What labels the rows of a state's feature map.
 #[derive(Debug, Clone)]
@@ -22,6 +24,8 @@ pub struct Labeller {
     /// What each block adds to the error of the maps' cells, group by group.
     moved: Deviations,
     prior: Vec<f64>,
+    /// The posteriors that the fit implies, where the state's own features are none.
+    implied: Option<Box<Header>>,
 }
 
 /// The labels of some rows.
@@ -41,7 +45,7 @@ impl SurrogateLabels {
 
 impl Labeller {
     /// From a solved state. The labels of the latent states of a class are added up.
-    pub(crate) fn new(header: &Header, solution: &Solution) -> Self {
+    pub(crate) fn new(header: &Header, solution: &Solution) -> Result<Self> {
         let Answer { labels, matching, mixture, .. } = &solution.main;
         let (k, states) = (header.schema.k(), mixture.prior.len());
         let lengths = VIEWS * states;
@@ -56,13 +60,31 @@ impl Labeller {
             sums
         };
         let maps = by_class(&labels.maps);
-        Self {
+        let implied = match header.features {
+            FeatureMap::Posterior { .. } => None,
+            _ => {
+                let features = discriminant_map(&header.features, solution)?;
+                Some(Box::new(Header { features, ceilings: None, ..header.clone() }))
+            }
+        };
+        Ok(Self {
             header: header.clone(),
+            implied,
             kind: labels.kind,
             maps: std::array::from_fn(|g| maps[g * k * width..(g + 1) * k * width].to_vec()),
             moved: labels.moved.map(by_class),
             prior: solution.prior.clone(),
-        }
+        })
+    }
+
+    /// The number of latent states that posteriors are of: one a class, or more.
+    pub fn states(&self) -> usize {
+        self.header.states()
+    }
+
+    /// What the columns of the rows mean.
+    pub fn schema(&self) -> &Schema {
+        &self.header.schema
     }
 
     /// The estimated probability of each class.
@@ -90,6 +112,37 @@ impl Labeller {
     /// What each block adds to the error of the maps' cells, group by group.
     pub(crate) fn moved(&self) -> &Deviations {
         &self.moved
+    }
+
+    /// The fitted posterior of each latent state, `prod_v q_v(z | x_v) / pi_z^2`, one column a state: classes where there are
+    /// no more states than these. It is made of all views, and no label is looked at.
+    ///
+    /// # Panics
+    /// When the batch has other views or classes than the state.
+    pub fn state_posterior(&self, batch: &Batch) -> Vec<f64> {
+        assert!(batch.rows() == 0 || batch.k() == self.prior.len(), "rows of other classes");
+        let header = self.implied.as_deref().unwrap_or(&self.header);
+        let grouped = batch.grouped(&header.grouping.groups);
+        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| header.evaluate(&grouped, g));
+        let mut posterior = Vec::new();
+        let of_groups = evaluated.each_ref().map(|group| group.posterior.as_slice());
+        header.features.combine(batch.rows(), &of_groups, &mut posterior);
+        posterior
+    }
+
+    /// The fitted posterior of each class, one column a class: that of [`Labeller::state_posterior`], summed over the states of a
+    /// class.
+    ///
+    /// # Panics
+    /// When the batch has other views or classes than the state.
+    pub fn posterior(&self, batch: &Batch) -> Vec<f64> {
+        self.class_posterior(batch.rows(), &self.state_posterior(batch))
+    }
+
+    /// A posterior of classes from one of states, columns of `rows` numbers.
+    pub(crate) fn class_posterior(&self, rows: usize, states: &[f64]) -> Vec<f64> {
+        let mut work = Vec::new();
+        self.header.class_posterior(rows, states, &mut work).to_vec()
     }
 
     /// Labels rows by their scores.

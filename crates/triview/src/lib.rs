@@ -41,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 pub mod amplification;
+pub mod baselines;
 mod calibration;
 pub mod composite;
 mod decomposition;
@@ -50,6 +51,7 @@ pub mod error;
 mod estimate;
 pub mod estimator;
 pub mod features;
+pub mod few_labels;
 mod fitting;
 pub mod grouping;
 pub mod groups;

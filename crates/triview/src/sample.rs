@@ -31,6 +31,7 @@ struct Kept {
     hash: u64,
     cluster: Option<u64>,
     segment: Option<u64>,
+    label: Option<usize>,
     /// One bit a view that is missing.
     missing: u64,
     /// The scores of all views, view by view, and their further features.
@@ -56,6 +57,7 @@ impl Sampler {
                 hash,
                 cluster: batch.clusters().map(|clusters| clusters[row]),
                 segment: batch.segments().map(|segments| segments[row]),
+                label: batch.label(row),
                 missing: batch.missing().map_or(0, |missing| missing[row]),
                 scores,
                 features: (0..self.views)
@@ -87,6 +89,9 @@ impl Sampler {
         let missing = self.kept.iter().map(|kept| kept.missing).collect();
         let segments: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.segment).collect();
         let mut batch = Batch::from_finite(rows, scores).with_missing(missing).with_features(features)?;
+        if self.kept.iter().any(|kept| kept.label.is_some()) {
+            batch = batch.with_labels(self.kept.iter().map(|kept| kept.label).collect());
+        }
         if let Some(clusters) = clusters.filter(|_| rows > 0) {
             batch = batch.with_clusters(clusters);
         }

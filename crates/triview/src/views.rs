@@ -141,6 +141,8 @@ pub struct Batch {
     missing: Option<Vec<u64>>,
     clusters: Option<Vec<u64>>,
     segments: Option<Vec<u64>>,
+    /// The class of each row that is known; absent where none is asked for.
+    labels: Option<Vec<Option<usize>>>,
 }
 
 impl Batch {
@@ -168,7 +170,15 @@ impl Batch {
 
     /// A batch of scores that were computed here and are finite by construction.
     pub(crate) fn from_finite(rows: usize, scores: Vec<Vec<f64>>) -> Self {
-        Self { rows, scores, features: Vec::new(), missing: None, clusters: None, segments: None }
+        Self {
+            rows,
+            scores,
+            features: Vec::new(),
+            missing: None,
+            clusters: None,
+            segments: None,
+            labels: None,
+        }
     }
 
     /// The same batch with further features of its views: `features[v][f * rows + row]`. They say nothing of the loss, and
@@ -248,7 +258,24 @@ impl Batch {
         self
     }
 
-    /// The rows at these places, in this order, with their groups and segments.
+    /// The same batch with the class of each row that is known. What is made of scores alone never looks at them.
+    ///
+    /// # Panics
+    /// When there is not one entry a row, or a class is not one of the batch's.
+    #[must_use]
+    pub fn with_labels(mut self, labels: Vec<Option<usize>>) -> Self {
+        assert_eq!(labels.len(), self.rows, "one label a row, or none");
+        assert!(labels.iter().flatten().all(|class| *class < self.k()), "a label of another class");
+        self.labels = Some(labels);
+        self
+    }
+
+    /// The class of a row, where it is known.
+    pub fn label(&self, row: usize) -> Option<usize> {
+        self.labels.as_ref().and_then(|labels| labels[row])
+    }
+
+    /// The rows at these places, in this order, with their groups, segments and labels.
     pub(crate) fn select(&self, rows: &[usize]) -> Self {
         let keys = |keys: &Option<Vec<u64>>| {
             keys.as_ref().map(|keys| rows.iter().map(|&row| keys[row]).collect::<Vec<_>>())
@@ -261,6 +288,7 @@ impl Batch {
             missing: keys(&self.missing),
             clusters: keys(&self.clusters),
             segments: keys(&self.segments),
+            labels: self.labels.as_ref().map(|labels| rows.iter().map(|&row| labels[row]).collect()),
         }
     }
 
@@ -277,6 +305,7 @@ impl Batch {
             missing: self.missing.as_ref().map(|rows| rows.iter().map(|row| groups.missing(*row)).collect()),
             clusters: self.clusters.clone(),
             segments: self.segments.clone(),
+            labels: self.labels.clone(),
         }
     }
 

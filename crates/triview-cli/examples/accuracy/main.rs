@@ -2,6 +2,8 @@
 //!
 //! `make accuracy` runs all of it in about an hour on two cores; arguments choose tables.
 
+mod few_labels;
+mod field;
 mod latent;
 mod losses;
 #[path = "../../src/mnist.rs"]
@@ -26,7 +28,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 16] = [
+const TABLES: [Table; 19] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -41,6 +43,9 @@ const TABLES: [Table; 16] = [
     ("copies", |out| views::copies(out)),
     ("missing", |out| views::missing(out)),
     ("subclasses", |out| latent::subclasses(out)),
+    ("few-labels", |out| few_labels::few_labels(out)),
+    ("few-labels-mnist", |out| few_labels::few_labels_mnist(out)),
+    ("field", |out| field::field(out)),
     ("sequences", |out| sequences::sequences(out)),
     ("coverage-sequences", |out| sequences::coverage(out)),
 ];

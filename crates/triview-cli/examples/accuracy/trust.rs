@@ -172,7 +172,7 @@ fn truth(population: &Population, seed: u64) -> (f64, f64) {
     (mean(|part| part.0), mean(|part| part.1))
 }
 
-fn model(mnist: &Mnist) -> Result<LogisticModel> {
+pub(crate) fn model(mnist: &Mnist) -> Result<LogisticModel> {
     let rows = Composites::draw(&mnist.train, &Recipe::new(10_000), 61_000)?;
     Ok(LogisticParams::default().seed(61).check()?.train(rows.batch(), rows.classes()))
 }
@@ -257,8 +257,7 @@ pub(crate) fn classifiers(out: &mut impl Write) -> Result<()> {
         "| common share of the noise's variance | correlation of errors | true risk | mean estimate | rejected |"
     )?;
     writeln!(out, "|---|---|---|---|---|")?;
-    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let schema = Schema::new(names(&["a", "b", "c"]), names(&["no", "yes"]))?;
+    let schema = binary_schema()?;
     for common in [0.0, 0.1, 0.25, 0.53] {
         let (mut tally, mut truth, mut risk, mut correlation) = (Tally::default(), 0.0, 0.0, 0.0);
         for draw in 0..DRAWS {
@@ -280,8 +279,14 @@ pub(crate) fn classifiers(out: &mut impl Write) -> Result<()> {
     Ok(())
 }
 
+/// The names of three views and two classes.
+pub(crate) fn binary_schema() -> Result<Schema> {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    Ok(Schema::new(names(&["a", "b", "c"]), names(&["no", "yes"]))?)
+}
+
 /// Scores `-z, z` with `z = +-1 + noise`, a share of whose variance is common to the three.
-fn correlated(rows: usize, common: f64, rng: &mut Pcg64) -> (Batch, Vec<usize>) {
+pub(crate) fn correlated(rows: usize, common: f64, rng: &mut Pcg64) -> (Batch, Vec<usize>) {
     let mut scores = [(); 3].map(|()| vec![0.0; 2 * rows]);
     let mut labels = Vec::with_capacity(rows);
     for row in 0..rows {

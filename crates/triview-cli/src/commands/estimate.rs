@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::{EstimateArgs, Global};
+use crate::commands::few_labels;
 use crate::inputs::{Inputs, note_changes};
 use crate::json::{self, EstimateObject};
 use crate::output;
@@ -20,6 +21,9 @@ use triview_table::{Table, state};
 /// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     let estimator = args.input.method.estimator(global)?;
+    if args.labels.any() {
+        return few_labels::run(args, &estimator, global);
+    }
     if let Some(path) = &args.save_posterior {
         output::check(path, &args.input.inputs)?;
     }

@@ -185,17 +185,18 @@ fn warnings(estimate: &Estimate) -> Vec<String> {
     warnings_of(estimate, &estimate.alarms)
 }
 
+/// Reasons not to trust an answer, and what to do about them.
+pub(super) fn not_to_be_trusted(alarms: &[Alarm]) -> Option<String> {
+    let lines = alarms.iter().flat_map(|alarm| {
+        [wrapped(&format!("- {alarm}"), WIDTH, 2), wrapped(&format!("> {}", alarm.remedy), WIDTH, 2)]
+    });
+    let lines: Vec<String> = ["NOT TO BE TRUSTED".to_owned()].into_iter().chain(lines).collect();
+    (!alarms.is_empty()).then(|| lines.join("\n"))
+}
+
 /// The same with these alarms.
 pub(super) fn warnings_of(estimate: &Estimate, alarms: &[Alarm]) -> Vec<String> {
-    let mut parts = Vec::new();
-    if !alarms.is_empty() {
-        let mut lines = vec!["NOT TO BE TRUSTED".to_owned()];
-        for alarm in alarms {
-            lines.push(wrapped(&format!("- {alarm}"), WIDTH, 2));
-            lines.push(wrapped(&format!("> {}", alarm.remedy), WIDTH, 2));
-        }
-        parts.push(lines.join("\n"));
-    }
+    let mut parts: Vec<String> = not_to_be_trusted(alarms).into_iter().collect();
     if let Some(reason) = &estimate.independence.reason {
         parts.push(wrapped(
             &format!("UNTESTED: whether the views are independent given the class: {reason}"),

@@ -22,6 +22,8 @@ fn help() {
     for verb in [
         "estimate",
         "diagnose",
+        "compare",
+        "label",
         "moments",
         "inspect",
         "train",

@@ -1,12 +1,14 @@
 //! The command line from the outside: what is printed, written and refused.
 
 mod bad_input;
+mod compare;
 mod demo;
 mod diagnose;
 mod estimate;
 mod features;
 mod groups;
 mod hmm;
+mod labels;
 mod latent;
 mod learning;
 mod missing;

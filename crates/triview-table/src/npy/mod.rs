@@ -27,6 +27,7 @@ pub(crate) fn inspect(location: &Location) -> Result<Inspection<Header>, Error> 
     let column = |view: u64| Column {
         name: view.to_string(),
         kind: Kind::List(Some(usize::try_from(head.classes).unwrap_or(usize::MAX))),
+        whole: false,
     };
     // Views are columns that must be named; no array has that many.
     const MOST_VIEWS: u64 = 10_000;

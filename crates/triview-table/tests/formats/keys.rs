@@ -10,7 +10,7 @@ use arrow_array::{
 };
 use std::path::Path;
 use std::sync::Arc;
-use triview_table::ReadOptions;
+use triview_table::{Keep, ReadOptions, Table};
 
 #[test]
 fn clusters_have_the_same_keys_in_every_format() {
@@ -220,4 +220,34 @@ fn names_of_segments_do_not_fill_the_memory() {
     let long = segments(&put_fields(&folder, &[&"é".repeat(1000), &"é".repeat(200)]));
     assert_eq!(long[0].1, "é".repeat(200) + "…");
     assert_eq!(long[1].1, "é".repeat(200));
+}
+
+#[test]
+fn labels_and_kept_columns_are_the_same_in_every_format() {
+    let folder = folder();
+    let options = ReadOptions {
+        label: Some("truth".into()),
+        keep: Keep::Named(vec!["part".into(), "truth".into()]),
+        ..Default::default()
+    };
+    let text = "a:x,a:y,truth,part,b:x,b:y,c:x,c:y\n1,2,y,7,3,4,5,6\n1,2,,,3,4,5,6\n1,2,x,-1,3,4,5,6\n";
+    let mut columns = columns(3, doubles);
+    columns.push(("truth", Arc::new(StringArray::from(vec![Some("y"), None, Some("x")]))));
+    columns.push(("part", Arc::new(Int64Array::from(vec![Some(7), None, Some(-1)]))));
+    let batch = [record_batch(columns)];
+    let paths = [
+        put(&folder, "t.csv", text),
+        put_parquet(&folder, "t.parquet", &batch, 2),
+        put_arrow(&folder, "t.arrow", &batch),
+        put_stream(&folder, "t.arrows", &batch),
+    ];
+    for path in paths {
+        let table = Table::open(std::slice::from_ref(&path), &options).unwrap();
+        let whole = path.extension().unwrap() != "csv";
+        assert_eq!(table.kept_columns(), [("part".to_owned(), whole), ("truth".to_owned(), false)]);
+        let (batch, kept) = table.keeping().unwrap().next().unwrap().unwrap();
+        assert_eq!([0, 1, 2].map(|row| batch.label(row)), [Some(1), None, Some(0)], "{}", path.display());
+        let texts = |texts: [Option<&str>; 3]| texts.map(|text| text.map(str::to_owned)).to_vec();
+        assert_eq!(kept, [texts([Some("7"), None, Some("-1")]), texts([Some("y"), None, Some("x")])]);
+    }
 }

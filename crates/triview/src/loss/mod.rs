@@ -236,13 +236,19 @@ pub fn losses_of(
     terms: &[Vec<f64>],
     labels: &[impl Copy + Into<usize>],
 ) -> Vec<f64> {
+    let (rows, losses) = (batch.rows(), all_losses(loss, batch, terms));
+    (0..rows).map(|row| losses[labels[row].into() * rows + row]).collect()
+}
+
+/// What each row of a batch costs for every class, one column a class.
+pub(crate) fn all_losses(loss: &dyn Loss, batch: &Batch, terms: &[Vec<f64>]) -> Vec<f64> {
     let (rows, offset) = (batch.rows(), offsets(loss, batch));
     let terms: Vec<&[f64]> = terms.iter().map(Vec::as_slice).collect();
     let mut losses = vec![0.0; rows * batch.k()];
     for (class, losses) in losses.chunks_exact_mut(rows.max(1)).enumerate() {
         loss.losses(rows, &offset, &terms, class, losses);
     }
-    (0..rows).map(|row| losses[labels[row].into() * rows + row]).collect()
+    losses
 }
 
 /// The class with the largest score; the first of those that tie.

@@ -1,0 +1,109 @@
+//! `triview compare`: the estimate beside what others say without labels.
+
+use crate::answer::Answer;
+use crate::args::Global;
+use crate::comparison::{Comparison, Line, Truth};
+use crate::inputs::{note_changes, refuse_states};
+use crate::json;
+use crate::label_args::CompareArgs;
+use crate::output;
+use crate::progress::Progress;
+use anyhow::{Context, Result, bail};
+use triview::baselines::{self, Old};
+use triview::estimator::Estimate;
+use triview::loss::{self, Loss};
+use triview::sample::Sample;
+use triview::views::Source;
+use triview_table::Table;
+
+/// Estimates, asks the baselines on a sample of the same rows, and sets all beside the truth where labels tell it.
+pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
+    let estimator = args.method.estimator(global)?;
+    if let Some(whole) = estimator.whole() {
+        bail!(
+            "--loss {} is always shown: give compare a loss that is made of terms of the views",
+            whole.name()
+        );
+    }
+    let inputs: Vec<_> = args.inputs.iter().chain(&args.source).cloned().collect();
+    refuse_states(&inputs, "compare")?;
+    if let Some(path) = &args.svg {
+        output::check(path, &inputs)?;
+    }
+    let loss = loss::by_name(args.method.loss.as_deref().unwrap_or("log"))?;
+    let mut options = args.table.read_options(None);
+    options.label.clone_from(&args.label);
+    let table = Table::open(&args.inputs, &options)?;
+    let progress = Progress::new(global.quiet);
+    let old = old(args, &table)?;
+    let source = progress.watch(&table, table.rows());
+    let estimate = estimator.estimate(&source)?;
+    let sample = Sample::of(&source)?;
+    let truth = match &args.label {
+        Some(column) => Some(truth(&table, &*loss, column)?),
+        None => None,
+    };
+    note_changes(&table, &progress);
+    progress.spin("asking the baselines");
+    let baselines = baselines::all(sample.rows(), old.as_ref(), &*loss);
+    drop(progress);
+    let lines = [own(&estimate)].into_iter().chain(baselines.into_iter().map(Line::of)).collect();
+    let comparison = Comparison { estimate: &estimate, truth, lines, sampled: sample.rows().rows() };
+    if let Some(path) = &args.svg {
+        output::write_text(path, &comparison.picture().svg()?)?;
+    }
+    let text = if args.json { json::to_text(&comparison.object())? } else { comparison.text() };
+    Ok(Answer::new(text).trusted(estimate.trusted()))
+}
+
+/// The labelled rows of the old domain, a sample of them where they are many.
+fn old(args: &CompareArgs, table: &Table) -> Result<Option<Old>> {
+    let Some(path) = &args.source else { return Ok(None) };
+    let label =
+        args.source_label.clone().or_else(|| args.label.clone()).unwrap_or_else(|| "label".to_owned());
+    let mut options = args.table.read_options(None);
+    let schema = table.schema();
+    options.views = Some(schema.views().to_vec());
+    options.classes = Some(schema.classes().to_vec());
+    options.cluster = None;
+    options.label = Some(label.clone());
+    let source = Table::open(std::slice::from_ref(path), &options)?;
+    let old = Old::new(Sample::of(&source)?.rows());
+    old.map(Some).with_context(|| {
+        format!(
+            "column `{label}` of `{}` has no label: the old domain's rows need their classes",
+            path.display()
+        )
+    })
+}
+
+/// What the labels of all rows say.
+fn truth(table: &Table, loss: &dyn Loss, column: &str) -> Result<Truth> {
+    let mut truth = Truth::new(table.schema().views().len());
+    for batch in table.batches()? {
+        if let Some(labelled) = Old::new(&batch?) {
+            truth.add(&labelled, loss);
+        }
+    }
+    if truth.rows() == 0 {
+        bail!("column `{column}` has no label, so the truth is not known: leave --label out");
+    }
+    Ok(truth)
+}
+
+/// The line of the estimate.
+fn own(estimate: &Estimate) -> Line {
+    let interval = |interval: triview::interval::Interval| Some([interval.low, interval.high]);
+    let metrics = estimate.metrics.as_ref().ok();
+    Line {
+        name: "triview",
+        reference: "Steinhardt and Liang 2016",
+        absent: None,
+        risk: Some((estimate.risk, interval(estimate.interval))),
+        error_rate: metrics.map(|metrics| {
+            let error = &metrics.error_rate.estimate;
+            (error.value, interval(error.interval))
+        }),
+        view_error: metrics.map(|metrics| metrics.view_error.iter().map(|error| error.value).collect()),
+    }
+}

@@ -1,0 +1,150 @@
+//! `triview estimate --label` and `--label-budget`: a few labels beside many rows without.
+
+use super::label::kept_values;
+use crate::answer::Answer;
+use crate::args::{EstimateArgs, Global};
+use crate::inputs::{note_changes, refuse_states};
+use crate::json::{self, EstimateObject};
+use crate::output;
+use crate::printer::{self, Budget};
+use crate::progress::Progress;
+use anyhow::{Result, bail};
+use indicatif::HumanCount;
+use rand_pcg::Pcg64;
+use rand_pcg::rand_core::{Rng, SeedableRng};
+use std::collections::BTreeMap;
+use std::path::Path;
+use triview::estimator::{Estimate, Estimator};
+use triview::few_labels::{Labelled, Worth};
+use triview::sample::Sample;
+use triview_table::{Error, Keep, Table, Values, write_columns};
+
+/// Estimates from tables with and without the labels, and says how many more would do.
+pub(crate) fn run(args: &EstimateArgs, estimator: &Estimator, global: &Global) -> Result<Answer> {
+    let asked = &args.labels;
+    refuse_states(&args.input.inputs, if asked.label.is_some() { "--label" } else { "--label-budget" })?;
+    if let Some(width) = asked.label_budget.filter(|width| !(width.is_finite() && *width > 0.0)) {
+        bail!("--label-budget is {width}: the width of an interval, a number above zero, is needed");
+    }
+    let mut options = args.input.table.read_options(None);
+    options.label.clone_from(&asked.label);
+    if let Some(path) = &asked.label_rows {
+        output::check(path, &args.input.inputs)?;
+        options.keep = asked.keep.clone().map_or(Keep::All, Keep::Named);
+    }
+    let table = Table::open(&args.input.inputs, &options)?;
+    let progress = Progress::new(global.quiet);
+    let source = progress.watch(&table, table.rows());
+    let sample = Sample::of(&source)?;
+    let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
+    let (estimate, labelled) = match asked.label {
+        Some(_) => {
+            let (estimate, labelled) = estimator.solve_labelled(&source, &moments, &sample)?;
+            (estimate, Some(labelled))
+        }
+        None => (estimator.solve_with(&moments, &sample)?, None),
+    };
+    note_changes(&table, &progress);
+    let budget = match (asked.label_budget, &labelled) {
+        (None, _) => None,
+        (Some(width), Some(labelled)) => {
+            Some(count(width, labelled.labels as u64, &labelled.risk.worth, &estimate))
+        }
+        (Some(width), None) => {
+            Some(count(width, 0, &estimator.worth_of_labels(&source, &moments)?, &estimate))
+        }
+    };
+    match (&asked.label_rows, budget.as_ref().and_then(Budget::more)) {
+        (Some(path), Some(more)) => {
+            write(path, &table, choose(&table, more, global.seed)?)?;
+            progress.note(&format!("{} rows to label in `{}`", HumanCount(more), path.display()));
+        }
+        (Some(path), None) => progress.note(&format!("no rows to label, so no `{}`", path.display())),
+        (None, _) => {}
+    }
+    drop(progress);
+    answer(args, &estimate, labelled.as_ref(), budget.as_ref())
+}
+
+fn answer(
+    args: &EstimateArgs,
+    estimate: &Estimate,
+    labelled: Option<&Labelled>,
+    budget: Option<&Budget>,
+) -> Result<Answer> {
+    let trusted = labelled.map_or(estimate.trusted(), Labelled::trusted);
+    let text = match args.json {
+        true => {
+            let object = EstimateObject::new(estimate).metrics(args.metrics);
+            json::to_text(&object.labelled(labelled, &estimate.classes).budget(budget))?
+        }
+        false => {
+            let mut text = labelled.map(|labelled| printer::labelled(estimate, labelled)).unwrap_or_default();
+            text += &printer::estimate(estimate, None);
+            if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
+                text += &format!("\n{}", printer::metrics(estimate, metrics));
+            }
+            text += &budget
+                .map(|budget| format!("\n{}", printer::budget(budget, estimate.trusted())))
+                .unwrap_or_default();
+            text
+        }
+    };
+    Ok(Answer::new(text).trusted(trusted))
+}
+
+/// How many labels bring the interval to a width, where there are some already.
+fn count(width: f64, present: u64, worth: &Worth, estimate: &Estimate) -> Budget {
+    let (level, rows) = (estimate.level, estimate.rows);
+    Budget {
+        width,
+        present,
+        labels: worth.labels_for(width, level, rows),
+        smallest: worth.width(rows, level),
+    }
+}
+
+/// A row of the table, counted from one, and what goes with it.
+type Chosen = BTreeMap<u64, (u64, Vec<Option<String>>)>;
+
+/// So many rows without a label, each with the same chance.
+fn choose(table: &Table, count: u64, seed: u64) -> Result<Chosen, Error> {
+    // Every row without a label draws a number, and the smallest are taken.
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut chosen = Chosen::new();
+    let mut row = 0;
+    for read in table.keeping()? {
+        let (batch, kept) = read?;
+        for at in 0..batch.rows() {
+            row += 1;
+            if batch.label(at).is_some() {
+                continue;
+            }
+            let lot = rng.next_u64();
+            let full = chosen.len() as u64 >= count;
+            if full && chosen.last_key_value().is_none_or(|(largest, _)| *largest <= lot) {
+                continue;
+            }
+            if full {
+                chosen.pop_last();
+            }
+            chosen.insert(lot, (row, kept.iter().map(|column| column[at].clone()).collect()));
+        }
+    }
+    Ok(chosen)
+}
+
+/// Writes the rows that were chosen, in their order.
+fn write(path: &Path, table: &Table, chosen: Chosen) -> Result<(), Error> {
+    let mut rows: Vec<(u64, Vec<Option<String>>)> = chosen.into_values().collect();
+    rows.sort_by_key(|(row, _)| *row);
+    let kept = table.kept_columns();
+    let names: Vec<String> =
+        ["row".to_owned()].into_iter().chain(kept.iter().map(|(name, _)| name.clone())).collect();
+    let mut values = vec![Values::Whole(rows.iter().map(|(row, _)| *row as i64).collect())];
+    values.extend(kept.iter().enumerate().map(|(at, (_, whole))| {
+        kept_values(rows.iter().map(|(_, texts)| texts[at].clone()).collect(), *whole)
+    }));
+    write_columns::<Error>(path, &names, std::iter::once(Ok(values)))?;
+    Ok(())
+}

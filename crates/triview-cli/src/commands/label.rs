@@ -1,0 +1,107 @@
+//! `triview label`: surrogate labels and class posteriors of rows.
+
+use crate::answer::Answer;
+use crate::args::Global;
+use crate::inputs::{note_changes, refuse_states};
+use crate::label_args::LabelArgs;
+use crate::output;
+use crate::progress::Progress;
+use anyhow::{Result, bail};
+use indicatif::HumanCount;
+use triview::labelling::Labeller;
+use triview::sample::Sample;
+use triview::views::{Batch, Schema};
+use triview_table::{Error, Format, Keep, Table, Values, write_array, write_columns};
+
+/// Fits to the rows, then reads them once more and writes their labels batch by batch.
+pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
+    let estimator = args.method.estimator(global)?;
+    output::check(&args.output, &args.inputs)?;
+    let Some(format) = Format::of_ending(&args.output) else {
+        return Err(Error::OutputFormat { path: args.output.clone() }.into());
+    };
+    refuse_states(&args.inputs, "label")?;
+    let mut options = args.table.read_options(None);
+    options.keep = match (&args.keep, format) {
+        (Some(_), Format::Npy) => {
+            bail!("--keep is for columns, and an array has none: write .csv, .parquet or .arrow")
+        }
+        (None, Format::Npy) => Keep::Nothing,
+        (Some(names), _) => Keep::Named(names.clone()),
+        (None, _) => Keep::All,
+    };
+    let table = Table::open(&args.inputs, &options)?;
+    let progress = Progress::new(global.quiet);
+    let source = progress.watch(&table, table.rows());
+    let sample = Sample::of(&source)?;
+    let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
+    let (estimate, labeller) = estimator.solve_labelling(&moments)?;
+    note_changes(&table, &progress);
+    progress.count("labelling", table.rows());
+    let labelled = table.keeping()?.map(|read| {
+        let (batch, kept) = read?;
+        progress.advance(batch.rows());
+        Ok((labels(&labeller, &batch), kept, batch.rows()))
+    });
+    let rows = match format {
+        Format::Npy => {
+            let shape = [labeller.schema().views().len() + 1, labeller.schema().k()];
+            write_array::<Error>(
+                &args.output,
+                shape,
+                labelled.map(|read| read.map(|(all, _, n)| by_row(&all, n))),
+            )?
+        }
+        _ => {
+            let kept = table.kept_columns();
+            let names = kept.iter().map(|(name, _)| name.clone()).chain(columns(labeller.schema()));
+            let parts = labelled.map(|read| {
+                read.map(|(all, texts, _)| {
+                    let kept = kept.iter().zip(texts).map(|((_, whole), texts)| kept_values(texts, *whole));
+                    kept.chain(all.into_iter().map(Values::Number)).collect()
+                })
+            });
+            write_columns::<Error>(&args.output, &names.collect::<Vec<_>>(), parts)?
+        }
+    };
+    progress.note(&format!("{} rows in `{}`", HumanCount(rows), args.output.display()));
+    for alarm in &estimate.alarms {
+        progress.note(&format!("not to be trusted: {alarm}; {}", alarm.remedy));
+    }
+    Ok(Answer::new(String::new()).trusted(estimate.trusted()))
+}
+
+/// The names of the columns that are made.
+fn columns(schema: &Schema) -> impl Iterator<Item = String> {
+    let of = |what: String| schema.classes().iter().map(move |class| format!("{what}:{class}"));
+    let surrogates = schema.views().iter().map(|view| format!("surrogate.{view}"));
+    surrogates.chain(["posterior".to_owned()]).flat_map(of)
+}
+
+/// Their values: for each view the surrogate labels that the others give, then the posterior.
+fn labels(labeller: &Labeller, batch: &Batch) -> Vec<Vec<f64>> {
+    let surrogates = labeller.label(batch);
+    let classes = 0..labeller.schema().k();
+    let views = 0..labeller.schema().views().len();
+    let of_view = |view: usize| {
+        let group = labeller.group_of(view);
+        classes.clone().map(move |class| (group, class))
+    };
+    let surrogate = |(group, class)| surrogates.column(group, class).to_vec();
+    let posterior = labeller.posterior(batch);
+    let posterior = posterior.chunks_exact(batch.rows().max(1)).map(<[f64]>::to_vec);
+    views.flat_map(of_view).map(surrogate).chain(posterior).collect()
+}
+
+/// Columns of `n` numbers, row by row.
+fn by_row(columns: &[Vec<f64>], n: usize) -> Vec<f64> {
+    (0..n).flat_map(|row| columns.iter().map(move |column| column[row])).collect()
+}
+
+/// A column that goes with its rows. Texts of whole numbers are these again.
+pub(crate) fn kept_values(texts: Vec<Option<String>>, whole: bool) -> Values {
+    match whole {
+        true => Values::SomeWhole(texts.iter().map(|text| text.as_ref()?.parse().ok()).collect()),
+        false => Values::SomeText(texts),
+    }
+}

@@ -1,0 +1,101 @@
+//! What can be asked about labels: `label`, `estimate --label`, and `compare`.
+
+use crate::args::{MethodArgs, TableArgs};
+use clap::Args;
+use std::path::PathBuf;
+
+/// Write surrogate labels and class posteriors for each row
+#[derive(Debug, Args)]
+#[command(long_about = "Write surrogate labels and class posteriors for each row.\n\n\
+    For each view the columns `surrogate.<view>:<class>`: what the other views say of the row's class, one-hot on average over \
+    the rows of a class, so that any loss that is linear in the label can be trained on without labels (docs/labels.md); and \
+    `posterior:<class>`, the probability of each class by all views. Rows keep their order, and the other columns go with \
+    them. A .npy file has the axes (rows, views and last the posterior, classes), without other columns. Exit status 1 when a \
+    diagnostic speaks against the labels.")]
+#[command(after_long_help = "Examples:\n  \
+    triview label scores.parquet -o labels.parquet\n  \
+    triview label monday.csv tuesday.csv --keep id,day -o labels.csv\n  \
+    triview label scores.npy -o labels.npy")]
+pub(crate) struct LabelArgs {
+    /// Score tables; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// The labels to write: .csv, .parquet, .arrow or .npy
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: PathBuf,
+    /// The columns beside the scores that go with their rows [default: all]
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    pub(crate) keep: Option<Vec<String>>,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
+}
+
+/// What a few labels are used for.
+#[derive(Debug, Args)]
+pub(crate) struct FewLabelsArgs {
+    /// A column with the class of a few rows, drawn at random, and empty elsewhere: the interval then holds whatever the
+    /// views do
+    #[arg(long, value_name = "COLUMN", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
+    pub(crate) label: Option<String>,
+    /// Also say how many labels would bring the interval of the risk to this width
+    #[arg(long, value_name = "WIDTH", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
+    pub(crate) label_budget: Option<f64>,
+    /// Write the rows to label next, drawn at random from those without a label: .csv, .parquet or .arrow
+    #[arg(long, value_name = "FILE", help_heading = "A few labels", requires = "label_budget")]
+    pub(crate) label_rows: Option<PathBuf>,
+    /// The columns beside the scores that are written with these rows [default: all]
+    #[arg(
+        long,
+        value_name = "COLUMN,...",
+        value_delimiter = ',',
+        help_heading = "A few labels",
+        requires = "label_rows"
+    )]
+    pub(crate) keep: Option<Vec<String>>,
+}
+
+impl FewLabelsArgs {
+    /// Whether anything is asked for.
+    pub(crate) fn any(&self) -> bool {
+        self.label.is_some() || self.label_budget.is_some()
+    }
+}
+
+/// Set the estimate beside what others say without labels
+#[derive(Debug, Args)]
+#[command(long_about = "Set the estimate beside what others say without labels.\n\n\
+    The predictive entropy and the average confidence, which the model has of itself; difference of confidence, average \
+    thresholded confidence (ATC), validation and importance-weighted validation, which compare with labelled rows of an old domain \
+    (--source); Dawid and Skene's expectation maximisation, the Gaussian margin, agreement rates and the spectral meta-learner, which \
+    look at the views. Where one does not apply the answer says why. With --label all stand beside the truth, and no method sees \
+    it. Exit status 1 when a diagnostic speaks against triview's own estimate.")]
+#[command(after_long_help = "Examples:\n  \
+    triview compare scores.parquet\n  \
+    triview compare new.parquet --source old.parquet --label digit\n  \
+    triview compare new.csv --source old.csv --source-label label --svg field.svg --json")]
+pub(crate) struct CompareArgs {
+    /// Score tables; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE")]
+    pub(crate) inputs: Vec<PathBuf>,
+    /// A column with the class of rows, to show the truth by
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
+    /// A score table of the same model in the old domain, with labels
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) source: Option<PathBuf>,
+    /// Its column of labels [default: that of --label, or label]
+    #[arg(long, value_name = "COLUMN", requires = "source")]
+    pub(crate) source_label: Option<String>,
+    /// Where to draw risk and error rate by each method
+    #[arg(long, value_name = "FILE")]
+    pub(crate) svg: Option<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) table: TableArgs,
+    #[command(flatten)]
+    pub(crate) method: MethodArgs,
+}
