@@ -132,7 +132,10 @@ pub(crate) struct ReproduceArgs {
     /// Folder to write to; made if it is not there
     #[arg(long, short, value_name = "DIR", default_value = "reproduction")]
     pub(crate) output: PathBuf,
-    /// One draw, three distortions and fewer rows: less than a minute, to see that it works
-    #[arg(long)]
+    /// Draws that the figures' means and error bars are of
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) draws: u32,
+    /// One draw, two distortions and fewer rows: less than a minute, to see that it works
+    #[arg(long, conflicts_with = "draws")]
     pub(crate) quick: bool,
 }
