@@ -333,7 +333,7 @@ impl Estimator {
         Ok((estimate, Labeller::new(moments.header(), &solution)))
     }
 
-    fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
+    pub(crate) fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
         enough_rows(moments.rows(), moments.header().states())?;
         let solution = solve(moments, self.seed)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
