@@ -82,10 +82,13 @@ pub(crate) struct ScoreArgs {
     label each other, and a new model is fitted to those labels in a ball that keeps their noise in bounds. Half of the rows \
     judge what the other half made, and the other way round: the risk of the result is estimated on rows that neither the \
     model nor the labels saw, with an interval, beside the seed model's. Exit status 1 when the new model cannot be told \
-    to be better, or a diagnostic speaks against the seed model's estimate.")]
+    to be better, or a diagnostic speaks against the seed model's estimate.\n\n\
+    Labels are used where there are some: those of the rows themselves (--label), and those of an old domain (--source), whose \
+    rows are of another distribution and get the weight that the judgement chooses, which may be none.")]
 #[command(after_long_help = "Examples:\n  \
     triview adapt new.parquet --model seed.safetensors -o adapted.safetensors\n  \
     triview adapt new.parquet --model seed.safetensors --label digit -o adapted.safetensors\n  \
+    triview adapt new.parquet --model seed.safetensors --source old.parquet --source-label digit -o adapted.safetensors\n  \
     triview adapt new.parquet --model seed.safetensors --radius 2 --no-judgement -o adapted.safetensors")]
 pub(crate) struct AdaptArgs {
     /// Feature tables; `-` reads CSV from standard input
@@ -100,6 +103,18 @@ pub(crate) struct AdaptArgs {
     /// A column with the class of the few rows of which it is known; those count with it
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
+    /// Labelled feature tables of an old domain, to be used beside the rows
+    #[arg(long, value_name = "TABLE", requires = "source_label")]
+    pub(crate) source: Vec<PathBuf>,
+    /// The column with the class of each row of the source
+    #[arg(long, value_name = "COLUMN", requires = "source")]
+    pub(crate) source_label: Option<String>,
+    /// The source's share in what is minimised, from 0 to less than 1 [default: the one with the smallest estimated risk]
+    #[arg(long, value_name = "SHARE", requires = "source")]
+    pub(crate) source_weight: Option<f64>,
+    /// The loss to minimise: log, hinge (the sum of the views' own) or exponential
+    #[arg(long, value_name = "LOSS", default_value = "log")]
+    pub(crate) loss: String,
     /// Radius of the ball of parameters, in standardised features [default: the one with the smallest estimated risk]
     #[arg(long, value_name = "RHO")]
     pub(crate) radius: Option<f64>,
@@ -132,7 +147,10 @@ pub(crate) struct ReproduceArgs {
     /// Folder to write to; made if it is not there
     #[arg(long, short, value_name = "DIR", default_value = "reproduction")]
     pub(crate) output: PathBuf,
-    /// One draw, three distortions and fewer rows: less than a minute, to see that it works
-    #[arg(long)]
+    /// Draws that the figures' means and error bars are of
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) draws: u32,
+    /// One draw, two distortions and fewer rows: less than a minute, to see that it works
+    #[arg(long, conflicts_with = "draws")]
     pub(crate) quick: bool,
 }

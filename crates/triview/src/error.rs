@@ -320,7 +320,9 @@ pub enum Error {
     },
     /// A seed model that does not break the symmetry between the classes.
     #[error(
-        "the seed model is too weak to tell which class is which: the best naming of the classes leads the second-best by          {gap:.3}, between {low:.3} and {high:.3}; train another seed with a smaller step (`train --step`) or more labels,          or give more rows"
+        "the seed model is too weak to tell which class is which: the best naming of the classes leads the second-best by \
+         {gap:.3}, between {low:.3} and {high:.3}; train another seed with a smaller step \
+         (`train --step`) or more labels, or give more rows"
     )]
     WeakSeed {
         /// By how much the risk of the second-best naming is larger.

@@ -6,9 +6,9 @@ use triview::composite::{Composites, Images, Recipe};
 use triview::estimator::Params;
 use triview::learning::{
     AdaptParams, DualAveraging, FeatureBatch, FeaturesInMemory, LinearScores, LogisticModel, LogisticParams,
-    Verdict, error_rate, log_loss, train_by_lbfgs,
+    Verdict, error_rate, log_loss, mean_loss, train_by_lbfgs,
 };
-use triview::loss::by_name;
+use triview::loss::{HingeLoss, by_name};
 use triview::views::Schema;
 
 /// The 8 x 8 digits: for each 64 pixels from 0 to 16, then the digit.
@@ -51,7 +51,7 @@ fn an_adapted_model_comes_near_to_one_trained_with_labels() {
     let [before, after, best] = [&seed, &adaptation.model, &oracle].map(|model| error(model, &fresh));
     // Differences of error rates over 6,000 rows have standard errors of at most half a point.
     assert!(after < 0.5 * before && after < best + 0.03, "{before} {after} {best}");
-    assert!(adaptation.gap <= 1e-3 && adaptation.radius > 0.0);
+    assert!(adaptation.gap.unwrap() <= 1e-3 && adaptation.radius > 0.0);
 
     // The judgement is of models that half of the rows made: no better than the whole's, and its interval knows it.
     let judgement = adaptation.judgement.unwrap();
@@ -59,9 +59,84 @@ fn an_adapted_model_comes_near_to_one_trained_with_labels() {
     let truth = log_loss(&seed.scores(rows.batch()).unwrap(), rows.labels());
     let z = (judgement.seed.value - truth.value) / judgement.seed.standard_error.hypot(truth.standard_error);
     assert!(z.abs() < 3.3, "the seed's risk is {z} standard errors off");
+    let truth = error_rate(&seed.scores(rows.batch()).unwrap(), rows.labels());
+    let z = (judgement.seed_error.value - truth.value)
+        / judgement.seed_error.standard_error.hypot(truth.standard_error);
+    assert!(z.abs() < 3.3, "the seed's error rate is {z} standard errors off");
+    let error = judgement.adapted_error;
+    assert!((error.value - after).abs() < 0.02 + 3.3 * error.standard_error, "{error:?} {after}");
     let truth = log_loss(&adaptation.model.scores(fresh.batch()).unwrap(), fresh.labels()).value;
     let adapted = judgement.adapted;
     assert!(adapted.value > truth - 3.3 * adapted.standard_error, "{adapted:?} {truth}");
+}
+
+#[test]
+fn labels_of_an_old_domain_count_as_far_as_they_help() {
+    let (seen, unseen) = digits();
+    let old = draw(&seen, 2_000, 0.0, 11);
+    let seed = LogisticParams::default().check().unwrap().train(draw(&seen, 200, 0.0, 12).batch(), 10);
+    let (rows, fresh) = (draw(&unseen, 1_500, 0.5, 13), draw(&unseen, 4_000, 0.5, 14));
+    let adapter = AdaptParams::default().check().unwrap();
+    let source = unlabelled(&rows);
+    let alone = adapter.adapt(&source, &seed, &schema()).unwrap();
+    assert_eq!(alone.share, None);
+    let with = adapter.adapt_with(&source, old.batch(), &seed, &schema()).unwrap();
+    assert!(with.share.unwrap() > 0.0);
+    let [alone, with] = [&alone, &with].map(|it| error(&it.model, &fresh));
+    // Over 4,000 rows the difference of two error rates of a few points has a standard error of half a point at most.
+    assert!(with < alone, "{alone} {with}");
+    // Labels that are all wrong are given no weight.
+    let wrong = old.labels().iter().map(|&label| Some((usize::from(label) + 1) % 10)).collect();
+    let misled =
+        adapter.adapt_with(&source, &old.batch().clone().with_labels(wrong), &seed, &schema()).unwrap();
+    assert_eq!(misled.share, Some(0.0));
+    assert!(error(&misled.model, &fresh) < alone + 0.005);
+    // Unless the weight is given.
+    let given = AdaptParams::default().radius(2.0).judged(false).share(0.5).check().unwrap();
+    assert_eq!(given.adapt_with(&source, old.batch(), &seed, &schema()).unwrap().share, Some(0.5));
+}
+
+#[test]
+fn old_rows_that_cannot_be_used_are_refused() {
+    let (seen, unseen) = digits();
+    let (old, rows) = (draw(&seen, 300, 0.0, 11), draw(&unseen, 700, 0.0, 13));
+    let seed = LogisticParams::default().check().unwrap().train(old.batch(), 10);
+    let refused = |params: AdaptParams, old: &FeatureBatch, parameter: &str| {
+        let adapted = params.check().unwrap().adapt_with(&unlabelled(&rows), old, &seed, &schema());
+        match adapted.map(|it| it.share) {
+            Err(Error::InvalidParameter { name, .. }) => assert_eq!(name, parameter),
+            other => panic!("{other:?}"),
+        }
+    };
+    let none = old.batch().clone().with_labels(vec![None; 300]);
+    refused(AdaptParams::default(), &none, "labelled rows of the source");
+    refused(AdaptParams::default().loss("hinge"), old.batch(), "loss");
+    refused(AdaptParams::default().radius(2.0).judged(false), old.batch(), "weight of the source");
+    // 700 rows of ten classes are too few for halves that judge each other.
+    refused(AdaptParams::default(), old.batch(), "number of rows");
+}
+
+#[test]
+fn every_loss_is_adapted_to_and_judged() {
+    let (seen, unseen) = digits();
+    let seed = LogisticParams::default().check().unwrap().train(draw(&seen, 2_000, 0.0, 1).batch(), 10);
+    let (rows, fresh) = (draw(&unseen, 3_000, 4.0, 7), draw(&unseen, 3_000, 4.0, 8));
+    for name in ["hinge", "exponential"] {
+        let adapter = AdaptParams::default().loss(name).check().unwrap();
+        let adaptation = adapter.adapt(&unlabelled(&rows), &seed, &schema()).unwrap();
+        let (before, after) = (error(&seed, &fresh), error(&adaptation.model, &fresh));
+        assert!(after < before, "{name}: {before} {after}");
+        assert_eq!((adaptation.loss, adaptation.gap), (name, None));
+        let judgement = adaptation.judgement.unwrap();
+        assert!(judgement.difference.value < 0.0, "{name}: {judgement:?}");
+        if name == "hinge" {
+            assert_eq!(judgement.verdict, Verdict::Improved, "{judgement:?}");
+            let truth = mean_loss(&HingeLoss, &seed.scores(rows.batch()).unwrap(), rows.labels());
+            let error = judgement.seed.standard_error.hypot(truth.standard_error);
+            let z = (judgement.seed.value - truth.value) / error;
+            assert!(z.abs() < 4.0, "the seed's risk is {z} standard errors off");
+        }
+    }
 }
 
 #[test]
@@ -100,6 +175,12 @@ fn impossible_parameters_are_refused() {
     refused(AdaptParams::default().judged(false), "radius");
     refused(AdaptParams::default().gap(0.0), "gap");
     refused(AdaptParams::default().level(1.0), "level");
+    refused(AdaptParams::default().share(1.0), "weight of the source");
+    refused(AdaptParams::default().share(f64::NAN), "weight of the source");
+    refused(AdaptParams::default().loss("zero-one"), "loss");
+    refused(AdaptParams::default().loss("hinge").radius(2.0), "loss");
+    refused(AdaptParams::default().loss("hinge").judged(false), "loss");
+    assert!(matches!(AdaptParams::default().loss("brier").check(), Err(Error::UnknownLoss { .. })));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //!
 //! `make accuracy` runs all of it in about an hour on two cores; arguments choose tables.
 
+mod adaptation;
 mod few_labels;
 mod field;
 mod latent;
@@ -28,7 +29,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 19] = [
+const TABLES: [Table; 20] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -48,6 +49,7 @@ const TABLES: [Table; 19] = [
     ("field", |out| field::field(out)),
     ("sequences", |out| sequences::sequences(out)),
     ("coverage-sequences", |out| sequences::coverage(out)),
+    ("phi-bar", |out| adaptation::phi_bar(out)),
 ];
 
 fn main() -> Result<()> {

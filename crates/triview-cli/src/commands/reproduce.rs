@@ -11,9 +11,10 @@ use crate::output::write_text;
 use crate::progress::Progress;
 use anyhow::{Context, Result};
 use triview::composite::{Composites, Images, Recipe};
-use triview::estimator::{Features, Params};
+use triview::estimator::{Estimate, Features, Params};
 use triview::learning::{
-    AdaptParams, FeaturesInMemory, LogisticModel, LogisticParams, error_rate, log_loss, predictive_entropy,
+    AdaptParams, Adaptation, Adapter, FeatureBatch, FeaturesInMemory, LogisticModel, LogisticParams,
+    error_rate, log_loss, predictive_entropy,
 };
 use triview::views::{InMemory, Schema};
 
@@ -37,11 +38,11 @@ struct Plan {
 }
 
 impl Plan {
-    fn new(quick: bool) -> Self {
-        match quick {
+    fn new(args: &ReproduceArgs) -> Self {
+        match args.quick {
             true => Self { draws: 1, distortions: vec![0.0, 4.0], rows: 4_000, clipped: vec![false] },
             false => Self {
-                draws: 3,
+                draws: args.draws.into(),
                 distortions: (0..=10).map(f64::from).collect(),
                 rows: 10_000,
                 clipped: vec![false, true],
@@ -50,7 +51,16 @@ impl Plan {
     }
 }
 
+/// The points of all figures, with pixels clipped or not.
+#[derive(Default)]
+struct Points {
+    risks: Vec<RiskPoint>,
+    /// Those of figures b and c.
+    adapted: [Vec<AdaptPoint>; 2],
+}
+
 /// One point of figure a.
+#[derive(Clone)]
 pub(super) struct RiskPoint {
     a: f64,
     draw: u64,
@@ -65,6 +75,7 @@ pub(super) struct RiskPoint {
 }
 
 /// One point of figures b and c: error rates on the adapted rows, and on fresh ones.
+#[derive(Clone)]
 pub(super) struct AdaptPoint {
     a: f64,
     draw: u64,
@@ -83,7 +94,7 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> Result<Answer> {
     let images = [mnist::read(&args.mnist, "train")?, mnist::read(&args.mnist, "t10k")?];
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot make the folder `{}`", args.output.display()))?;
-    let plan = Plan::new(args.quick);
+    let plan = Plan::new(args);
     let progress = Progress::new(global.quiet);
     let mut written = Vec::new();
     let mut write = |name: String, text: String| -> Result<()> {
@@ -94,19 +105,27 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> Result<Answer> {
         Ok(())
     };
     write("images.svg".into(), images::svg(&images, global.seed)?)?;
-    for &clipped in &plan.clipped {
-        let suffix = if clipped { "-clipped" } else { "" };
-        let mut risks = Vec::new();
-        let mut adapted = [Vec::new(), Vec::new()];
-        // Written after every draw, so that what is done is not lost.
-        for draw in 0..plan.draws {
-            progress.spin("estimating risks (figure a)");
-            risks.extend(risk_points(&images, &plan, clipped, global.seed, draw)?);
-            write(format!("figure-a{suffix}.csv"), figures::risk_table(&risks))?;
-            write(format!("figure-a{suffix}.svg"), figures::risk_chart(&risks, clipped).svg()?)?;
-            for ((name, labels), points) in SEEDS.iter().zip(&mut adapted) {
-                progress.spin("adapting models (figures b and c)");
-                points.extend(adapt_points(&images, &plan, clipped, *labels, global.seed, draw)?);
+    let mut points: Vec<Points> = plan.clipped.iter().map(|_| Points::default()).collect();
+    for draw in 0..plan.draws {
+        progress.spin("training the seed models");
+        let lot = Lot::new(&images, &plan, global.seed, draw)?;
+        for (at, &clipped) in plan.clipped.iter().enumerate() {
+            for &a in &plan.distortions {
+                progress.spin("estimating risks and adapting models (figures a, b and c)");
+                // At distortion 0 no pixel is above 1.
+                let known = if at > 0 && a == 0.0 { points[0].at(a, draw) } else { None };
+                let (risk, adapted) = match known {
+                    Some(known) => known,
+                    None => lot.point(a, clipped)?,
+                };
+                points[at].risks.push(risk);
+                points[at].adapted.iter_mut().zip(adapted).for_each(|(points, point)| points.push(point));
+            }
+            // Written after every draw, so that what is done is not lost.
+            let (suffix, Points { risks, adapted }) = (if clipped { "-clipped" } else { "" }, &points[at]);
+            write(format!("figure-a{suffix}.csv"), figures::risk_table(risks))?;
+            write(format!("figure-a{suffix}.svg"), figures::risk_chart(risks, clipped).svg()?)?;
+            for ((name, labels), points) in SEEDS.iter().zip(adapted) {
                 write(format!("figure-{name}{suffix}.csv"), figures::adapt_table(points))?;
                 let chart = figures::adapt_chart(points, *labels, clipped);
                 write(format!("figure-{name}{suffix}.svg"), chart.svg()?)?;
@@ -138,61 +157,48 @@ fn schema(classes: usize) -> Result<Schema> {
     Ok(Schema::new(views, (0..classes).map(|class| class.to_string()).collect())?)
 }
 
-/// The points of figure a: a model trained at distortion 0, its risk at others.
-fn risk_points(
-    [seen, unseen]: &[Images; 2],
-    plan: &Plan,
-    clipped: bool,
-    seed: u64,
-    draw: u64,
-) -> Result<Vec<RiskPoint>> {
-    let training = composites(seen, plan.rows, 0.0, clipped, seed_of(seed, draw, 0))?;
-    let model = train(&training, STEP, draw)?;
-    let held_out = composites(seen, plan.rows, 0.0, clipped, seed_of(seed, draw, 1))?;
-    let validation = log_loss(&model.scores(held_out.batch())?, held_out.labels()).value;
-    let mut points = Vec::new();
-    for &a in &plan.distortions {
-        let rows = composites(unseen, plan.rows, a, clipped, seed_of(seed, draw, 2))?;
-        let scores = model.scores(rows.batch())?;
-        let truth = log_loss(&scores, rows.labels());
-        let entropy = predictive_entropy(&scores).value;
-        let source = InMemory::new(schema(rows.classes())?, vec![scores]);
-        let by_scores = Params::new().seed(seed).features(Features::Scores).check()?;
-        let moments = by_scores.moments(&source, &by_scores.look(&source)?)?;
-        let both = Params::new().seed(seed).check()?;
-        let two_passes = both.solve(&both.moments(&source, &both.look(&source)?)?)?;
-        points.push(RiskPoint {
-            a,
-            draw,
-            truth: truth.value,
-            truth_error: truth.standard_error,
-            tensor: by_scores.solve_by_tensor_alone(&moments)?,
-            refined: by_scores.solve(&moments)?.risk,
-            two_passes: two_passes.risk,
-            two_passes_error: two_passes.standard_error,
-            validation,
-            entropy,
-        });
+impl Points {
+    /// The points of a distortion and draw, where they are there.
+    fn at(&self, a: f64, draw: u64) -> Option<(RiskPoint, [AdaptPoint; 2])> {
+        let at = self.risks.iter().position(|point| point.a == a && point.draw == draw)?;
+        Some((self.risks[at].clone(), self.adapted.each_ref().map(|points| points[at].clone())))
     }
-    Ok(points)
 }
 
-/// The points of figures b and c: a seed model with so many labels at distortion 0, adapted to others.
-fn adapt_points(
-    [seen, unseen]: &[Images; 2],
-    plan: &Plan,
-    clipped: bool,
-    labels: usize,
+/// One draw of everything: seed models, trained at distortion 0, and what tells how they fare at others.
+struct Lot<'a> {
+    unseen: &'a Images,
+    rows: usize,
     seed: u64,
     draw: u64,
-) -> Result<Vec<AdaptPoint>> {
-    let training = composites(seen, labels, 0.0, clipped, seed_of(seed, draw, 3))?;
-    let first = train(&training, STEP, draw)?;
-    let adapter = AdaptParams::default().radius(RADIUS).judged(false).seed(seed).check()?;
-    let mut points = Vec::new();
-    for &a in &plan.distortions {
-        let rows = composites(unseen, plan.rows, a, clipped, seed_of(seed, draw, 4))?;
-        let fresh = composites(unseen, plan.rows, a, clipped, seed_of(seed, draw, 5))?;
+    /// Labelled rows and the model trained on them, of figures b and c. Figure a has the model of b.
+    seeds: [(Composites, LogisticModel); 2],
+    validation: f64,
+    adapter: Adapter,
+    schema: Schema,
+}
+
+impl<'a> Lot<'a> {
+    fn new([seen, unseen]: &'a [Images; 2], plan: &Plan, seed: u64, draw: u64) -> Result<Self> {
+        let trained = |labels: usize| -> Result<(Composites, LogisticModel)> {
+            let rows = composites(seen, labels, 0.0, false, seed_of(seed, draw, 3))?;
+            let model = train(&rows, STEP, draw)?;
+            Ok((rows, model))
+        };
+        let [(_, many), (_, few)] = SEEDS;
+        let seeds = [trained(many)?, trained(few)?];
+        let held_out = composites(seen, plan.rows, 0.0, false, seed_of(seed, draw, 1))?;
+        let validation = log_loss(&seeds[0].1.scores(held_out.batch())?, held_out.labels()).value;
+        let adapter = AdaptParams::default().radius(RADIUS).judged(false).seed(seed).check()?;
+        let schema = schema(held_out.classes())?;
+        Ok(Self { unseen, rows: plan.rows, seed, draw, seeds, validation, adapter, schema })
+    }
+
+    /// One point of each figure. The two passes of figure a are the adaptation's own first step.
+    fn point(&self, a: f64, clipped: bool) -> Result<(RiskPoint, [AdaptPoint; 2])> {
+        let drawn =
+            |what| composites(self.unseen, self.rows, a, clipped, seed_of(self.seed, self.draw, what));
+        let (rows, fresh) = (drawn(4)?, drawn(5)?);
         let errors = |model: &LogisticModel| -> Result<[f64; 2]> {
             let error = |rows: &Composites| -> Result<f64> {
                 Ok(error_rate(&model.scores(rows.batch())?, rows.labels()).value)
@@ -202,38 +208,76 @@ fn adapt_points(
         // The rows without their labels.
         let (batch, widths) = (rows.batch(), rows.batch().widths().to_vec());
         let views = (0..batch.views()).map(|view| batch.view(view).to_vec()).collect();
-        let unlabelled = triview::learning::FeatureBatch::new(batch.rows(), widths, views)?;
+        let unlabelled = FeatureBatch::new(batch.rows(), widths, views)?;
         let source = FeaturesInMemory::new(rows.schema(), vec![unlabelled]);
-        let (mut model, mut step, mut retrained) = (first.clone(), STEP, 0);
-        let schema = schema(rows.classes())?;
-        let (adapted, matching_gap, matching_gap_low) = loop {
-            match adapter.adapt(&source, &model, &schema) {
-                Ok(adaptation) => {
-                    let seed = &adaptation.seed;
-                    let errors = errors(&adaptation.model)?;
-                    break (Some(errors), seed.matching_gap, seed.matching_gap_interval.low);
+        let oracle = errors(&train(&rows, STEP, self.draw)?)?;
+        let [many, few] = self.seeds.each_ref().map(|seed| -> Result<_> {
+            let (adaptation, gap, low, retrained) = self.adapt(&source, seed)?;
+            let point = AdaptPoint {
+                a,
+                draw: self.draw,
+                seed: errors(&seed.1)?,
+                adapted: adaptation.as_ref().map(|it| errors(&it.model)).transpose()?,
+                oracle,
+                matching_gap: gap,
+                matching_gap_low: low,
+                retrained,
+            };
+            Ok((point, adaptation.filter(|_| retrained == 0).map(|it| it.seed)))
+        });
+        let ((many, estimate), (few, _)) = (many?, few?);
+        Ok((self.risk_point(&rows, a, estimate)?, [many, few]))
+    }
+
+    /// A point of figure a, where the two passes' estimate may be known already.
+    fn risk_point(&self, rows: &Composites, a: f64, known: Option<Estimate>) -> Result<RiskPoint> {
+        let scores = self.seeds[0].1.scores(rows.batch())?;
+        let (truth, entropy) = (log_loss(&scores, rows.labels()), predictive_entropy(&scores).value);
+        let source = InMemory::new(self.schema.clone(), vec![scores]);
+        let by_scores = Params::new().seed(self.seed).features(Features::Scores).check()?;
+        let moments = by_scores.moments(&source, &by_scores.look(&source)?)?;
+        let two_passes = match known {
+            Some(estimate) => estimate,
+            None => Params::new().seed(self.seed).check()?.estimate(&source)?,
+        };
+        Ok(RiskPoint {
+            a,
+            draw: self.draw,
+            truth: truth.value,
+            truth_error: truth.standard_error,
+            tensor: by_scores.solve_by_tensor_alone(&moments)?,
+            refined: by_scores.solve(&moments)?.risk,
+            two_passes: two_passes.risk,
+            two_passes_error: two_passes.standard_error,
+            validation: self.validation,
+            entropy,
+        })
+    }
+
+    /// Adapts a seed model, trained again by a smaller step where it is too weak: the result, `gap(theta_0)` with its lower
+    /// end, and how often it was trained again.
+    fn adapt(
+        &self,
+        source: &FeaturesInMemory,
+        (labelled, seed): &(Composites, LogisticModel),
+    ) -> Result<(Option<Adaptation>, f64, f64, u32)> {
+        let (mut model, mut step, mut retrained) = (seed.clone(), STEP, 0);
+        loop {
+            match self.adapter.adapt(source, &model, &self.schema) {
+                Ok(it) => {
+                    let (gap, low) = (it.seed.matching_gap, it.seed.matching_gap_interval.low);
+                    return Ok((Some(it), gap, low, retrained));
                 }
-                Err(triview::Error::WeakSeed { gap, low, .. }) => {
-                    if retrained == MOST_RETRAINED {
-                        break (None, gap, low);
-                    }
+                Err(triview::Error::WeakSeed { gap, low, .. }) if retrained == MOST_RETRAINED => {
+                    return Ok((None, gap, low, retrained));
+                }
+                Err(triview::Error::WeakSeed { .. }) => {
                     step /= SMALLER_STEP;
                     retrained += 1;
-                    model = train(&training, step, draw)?;
+                    model = train(labelled, step, self.draw)?;
                 }
                 Err(error) => return Err(error.into()),
             }
-        };
-        points.push(AdaptPoint {
-            a,
-            draw,
-            seed: errors(&first)?,
-            adapted,
-            oracle: errors(&train(&rows, STEP, draw)?)?,
-            matching_gap,
-            matching_gap_low,
-            retrained,
-        });
+        }
     }
-    Ok(points)
 }

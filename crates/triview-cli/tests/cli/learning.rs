@@ -64,6 +64,11 @@ fn train_score_adapt() {
     };
     let (before, after) = (risk("seed.safetensors"), risk("new.model"));
     assert!(after < 0.5 * before, "{before} {after}");
+    assert_eq!(adapted["error_rate"], adapted["metrics"]["error_rate"]["value"]);
+    assert!(
+        number(&adapted, "error_rate") < number(&adapted["metrics"]["seed_error_rate"], "value"),
+        "{adapted}"
+    );
     let seed = &adapted["seed"];
     let z = (number(seed, "risk") - before) / number(seed, "standard_error");
     assert!(z.abs() < 3.3, "the seed's risk is {z} standard errors off");
@@ -148,6 +153,59 @@ fn a_few_labels_of_the_new_domain_are_used() {
         "scores.csv",
     ]);
     assert!(with < 0.5 * true_risk(&folder, "scores.csv"), "{with}");
+}
+
+#[test]
+fn labels_of_the_old_domain_are_used() {
+    let folder = folder();
+    let args = ["adapt", "new.csv", "--model", "seed.safetensors", "-o", "with.model"];
+    let source = ["--source", "old.csv", "--source-label", "animal"];
+    let adapted = folder.json(&[args.as_slice(), &source, &["--json"]].concat());
+    assert!((0.0..1.0).contains(&number(&adapted, "source_weight")), "{adapted}");
+    assert_eq!(adapted["verdict"], "improved");
+    let text = folder.answered(&[args.as_slice(), &source, &["--source-weight", "0.3"]].concat()).stdout;
+    assert!(
+        text.lines().any(|line| line.starts_with("weight of the source") && line.ends_with("0.3")),
+        "{text}"
+    );
+    let refused = |source: &[&str]| folder.refused(&[args.as_slice(), source].concat());
+    let message = refused(&[source.as_slice(), &["--source-weight", "1"]].concat());
+    assert!(message.contains("weight of the source is 1: a number from 0 to less than 1"), "{message}");
+    assert!(refused(&source[..2]).contains("--source-label"), "{}", refused(&source[..2]));
+    let mut table = folder.table("old.csv");
+    table[3][9] = "dog".into();
+    folder.write_table("dog.csv", &table);
+    let message = refused(&["--source", "dog.csv", "--source-label", "animal"]);
+    assert!(
+        message.contains("`dog.csv`, row 3: the label is `dog`, which is no class of the model"),
+        "{message}"
+    );
+    table[0][1] = "a:why".into();
+    folder.write_table("why.csv", &table);
+    let message = refused(&["--source", "why.csv", "--source-label", "animal"]);
+    assert!(message.contains("`why.csv` lacks feature `y` of view `a`"), "{message}");
+    table[0][1] = "a:y".into();
+    table.iter_mut().skip(1).for_each(|row| row[9].clear());
+    folder.write_table("none.csv", &table);
+    let message = refused(&["--source", "none.csv", "--source-label", "animal"]);
+    assert!(message.contains("labelled rows of the source is 0"), "{message}");
+}
+
+#[test]
+fn other_losses() {
+    let folder = folder();
+    let adapt = |loss: &'static str| {
+        ["adapt", "new.csv", "--model", "seed.safetensors", "--loss", loss, "-o", "out.model"]
+    };
+    let adapted = folder.json(&[adapt("hinge").as_slice(), &["--json"]].concat());
+    assert_eq!((adapted["loss"].as_str(), adapted["verdict"].as_str()), (Some("hinge"), Some("improved")));
+    assert!(adapted.get("gap").is_none(), "{adapted}");
+    for (loss, message) in
+        [("zero-one", "this loss has no slopes"), ("squared", "there is no loss `squared`")]
+    {
+        let found = folder.refused(&adapt(loss));
+        assert!(found.contains(message), "{found}");
+    }
 }
 
 /// What is said of a table that has been changed, with the seed model.

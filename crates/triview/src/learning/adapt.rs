@@ -3,33 +3,33 @@
 //! The seed model scores the rows; the scores give surrogate labels, and these `phi-bar` (eq. 7). The risk
 //! `E[A(theta; x)] - theta . phi-bar` is then minimised in a ball. Where no radius is given it is the one whose model has the
 //! smallest estimated risk on rows that neither the model nor the labels saw: half of the rows adapt a model that is
-//! judged on the other half, and the other way round.
+//! judged on the other half, and the other way round. So is the share that labelled rows of an old domain have, if there are
+//! such: they are of another distribution, and may have none. Losses other than the log loss are minimised by dual averaging
+//! (algorithm 2), of which the step is chosen in the same way.
 
-use super::ball::{Point, Problem};
-use super::judge::{Judged, over_halves};
-use super::linear::Shape;
+use super::ball::OldRows;
+use super::fits::{Candidate, Fit, PENALTIES, SHARES, STEPS};
+use super::general::LinearScores;
+use super::halves::{Compared, Task, best_of};
 use super::logistic::LogisticModel;
-use super::objective::PhiBar;
-use super::parts::{Half, Kept, Scored};
+use super::parts::Kept;
 use super::rows::{FeatureBatch, FeatureSource};
-use super::units::Units;
 use crate::error::{Error, Result};
 use crate::estimator::{Estimate, Estimator, Params};
-use crate::interval::{Interval, reach};
-use crate::labelling::Labeller;
+use crate::interval::Interval;
+use crate::loss::{self, SharedLoss};
 use crate::metrics::Measured;
 use crate::views::Schema;
 
-/// Penalties on half the squared norm that are tried, each leading to a radius, from the strongest on.
-const PENALTIES: [f64; 6] = [0.3, 0.1, 0.03, 0.01, 0.003, 0.001];
-
-/// Penalties in a row whose risk is larger than the smallest so far, after which weaker ones are not tried.
-const PATIENCE: usize = 2;
+/// The fewest rows a class that are judged by halves. With 640 rows of ten classes error rates of 0.02 to 0.05 came out as 0.02 to 1.
+const ROWS_A_CLASS: usize = 100;
 
 /// How to adapt, not checked yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AdaptParams {
+    loss: String,
     radius: Option<f64>,
+    share: Option<f64>,
     gap: f64,
     level: f64,
     seed: u64,
@@ -38,11 +38,26 @@ pub struct AdaptParams {
 
 impl Default for AdaptParams {
     fn default() -> Self {
-        Self { radius: None, gap: 1e-3, level: 0.95, seed: 0, judged: true }
+        Self { loss: "log".into(), radius: None, share: None, gap: 1e-3, level: 0.95, seed: 0, judged: true }
     }
 }
 
 impl AdaptParams {
+    /// The loss whose risk is minimised, by its name: one of [`loss::named`] that has slopes.
+    #[must_use]
+    pub fn loss(mut self, name: &str) -> Self {
+        self.loss = name.into();
+        self
+    }
+
+    /// The share of the old domain's rows in what is minimised, zero to (not including) one; otherwise the one with the
+    /// smallest estimated risk.
+    #[must_use]
+    pub fn share(mut self, share: f64) -> Self {
+        self.share = Some(share);
+        self
+    }
+
     /// The radius of the ball, in standardised features; otherwise the one with the smallest estimated risk.
     #[must_use]
     pub fn radius(mut self, radius: f64) -> Self {
@@ -81,8 +96,8 @@ impl AdaptParams {
     /// Checks the parameters.
     ///
     /// # Errors
-    /// [`Error::InvalidParameter`] for a radius or gap that is not a positive number, a level that is not between 0 and
-    /// 1, and no radius where nothing is judged.
+    /// [`Error::InvalidParameter`] for a radius or gap that is not a positive number, a share that is not one, a level that is
+    /// not between 0 and 1, no radius where nothing is judged, and what is for the log loss only with another.
     pub fn check(self) -> Result<Adapter> {
         let refuse = |name, value: String, expected| Err(Error::InvalidParameter { name, value, expected });
         let positive = |x: f64| x.is_finite() && x > 0.0;
@@ -92,15 +107,42 @@ impl AdaptParams {
         if !positive(self.gap) {
             return refuse("gap", self.gap.to_string(), "a number above zero, such as 0.001, is needed");
         }
-        if self.radius.is_none() && !self.judged {
+        if let Some(share) = self.share.filter(|share| !(0.0..1.0).contains(share)) {
             return refuse(
-                "radius",
-                "not given".into(),
-                "without judging the result there is nothing to choose it by; give one, such as 2",
+                "weight of the source",
+                share.to_string(),
+                "a number from 0 to less than 1 is needed",
             );
         }
+        let loss = loss::by_name(&self.loss)?;
+        match loss.name() {
+            "log" if self.radius.is_none() && !self.judged => {
+                let expected =
+                    "without judging the result there is nothing to choose it by; give one, such as 2";
+                return refuse("radius", "not given".into(), expected);
+            }
+            "log" => {}
+            "zero-one" => {
+                return refuse(
+                    "loss",
+                    self.loss,
+                    "this loss has no slopes to follow; take log, hinge or exponential",
+                );
+            }
+            _ if !self.judged => {
+                return refuse(
+                    "loss",
+                    self.loss,
+                    "without judging the result only the log loss can be minimised",
+                );
+            }
+            _ if self.radius.is_some() => {
+                return refuse("loss", self.loss, "a radius is for the log loss only; leave it out");
+            }
+            _ => {}
+        }
         let estimator = Params::new().level(self.level).seed(self.seed).check()?;
-        Ok(Adapter { params: self, estimator })
+        Ok(Adapter { params: self, loss, estimator })
     }
 }
 
@@ -108,13 +150,14 @@ impl AdaptParams {
 #[derive(Debug, Clone)]
 pub struct Adapter {
     params: AdaptParams,
+    loss: SharedLoss,
     estimator: Estimator,
 }
 
 /// Whether an adaptation was worth it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// The risk is smaller than the seed model's, by the interval of their difference.
+    /// The risk is smaller than the seed model's, by the interval of their difference and by what all rows say of the seed's.
     Improved,
     /// It cannot be told to be smaller: keep the seed model.
     Failed,
@@ -123,12 +166,16 @@ pub enum Verdict {
 /// What is known of the adapted model's risk: means over rows that neither the model nor the labels were fitted on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judgement {
-    /// The log risk of the adapted model.
+    /// The risk of the adapted model.
     pub adapted: Measured,
     /// That of the seed model.
     pub seed: Measured,
     /// The adapted model's less the seed model's, row by row.
     pub difference: Measured,
+    /// The error rate of the adapted model.
+    pub adapted_error: Measured,
+    /// That of the seed model.
+    pub seed_error: Measured,
     /// Whether the adapted model is better.
     pub verdict: Verdict,
 }
@@ -140,36 +187,26 @@ pub struct Adaptation {
     pub model: LogisticModel,
     /// The norm of its parameters, in standardised features.
     pub radius: f64,
-    /// By how much the minimised value may be above the smallest in the ball of that radius.
-    pub gap: f64,
+    /// By how much the minimised value may be above the smallest in the ball of that radius, where there is a ball.
+    pub gap: Option<f64>,
     /// How often the rows were read for the last fit.
     pub passes: usize,
+    /// The loss that was minimised.
+    pub loss: &'static str,
+    /// The share that the old domain's rows had, where there were such.
+    pub share: Option<f64>,
     /// What the rows say of the seed model.
     pub seed: Estimate,
     /// What is known of the adapted model's risk, where that was asked for.
     pub judgement: Option<Judgement>,
 }
 
-/// What one half of the rows makes of the other.
-struct HalfFit {
-    labeller: Labeller,
-    /// The seed model and the models of each penalty on the other half.
-    seed: Judged,
-    judged: Vec<Judged>,
-}
-
-impl HalfFit {
-    fn risks(&self) -> Vec<f64> {
-        self.judged.iter().map(|judged| judged.risk(&self.labeller)).collect()
-    }
-}
-
 impl Adapter {
     /// Adapts a model with these views and classes to the rows of a source. Rows whose class is known count with it.
     ///
     /// # Errors
-    /// Those of the source; [`Error::WeakSeed`] when the seed model does not tell which class is which; and whatever
-    /// keeps the rows from being answered, see [`Estimator::look`].
+    /// Those of the source; [`Error::WeakSeed`] when the seed model does not tell which class is which;
+    /// [`Error::InvalidParameter`] for too few rows to judge by, or a loss whose risk is no number on the way; and whatever keeps the rows from being answered, see [`Estimator::look`].
     ///
     /// # Panics
     /// When the source has other features than the model: a mistake of the caller's.
@@ -179,155 +216,139 @@ impl Adapter {
         seed: &LogisticModel,
         schema: &Schema,
     ) -> Result<Adaptation, S::Error> {
+        self.run(source, None, seed, schema)
+    }
+
+    /// The same with labelled rows of an old domain, whose mean log loss has a share in what is minimised; rows without a
+    /// label are left out. Each domain's features are standardised by its own rows, so that domains which differ in the scale and
+    /// offset of features only do not differ.
+    ///
+    /// # Errors
+    /// Those of [`Adapter::adapt`]; [`Error::InvalidParameter`] when no old row has a label, the loss is not the log loss, or
+    /// nothing is judged and no share is given.
+    ///
+    /// # Panics
+    /// When the source or the old rows have other features than the model, or a label is no class of it: a mistake of the
+    /// caller's.
+    pub fn adapt_with<S: FeatureSource>(
+        &self,
+        source: &S,
+        old: &FeatureBatch,
+        seed: &LogisticModel,
+        schema: &Schema,
+    ) -> Result<Adaptation, S::Error> {
+        let refuse = |name, value: &str, expected| {
+            Err(Error::InvalidParameter { name, value: value.into(), expected }.into())
+        };
+        let known: Vec<usize> = (0..old.rows()).filter(|&row| old.label(row).is_some()).collect();
+        if known.is_empty() {
+            return refuse("labelled rows of the source", "0", "at least 1 is needed");
+        }
+        if self.loss.name() != "log" {
+            return refuse("loss", self.loss.name(), "rows of a source are used with the log loss only");
+        }
+        if self.params.share.is_none() && !self.params.judged {
+            let expected =
+                "without judging the result there is nothing to choose it by; give one, such as 0.1";
+            return refuse("weight of the source", "not given", expected);
+        }
+        self.run(source, Some(&old.select(&known)), seed, schema)
+    }
+
+    fn run<S: FeatureSource>(
+        &self,
+        source: &S,
+        old: Option<&FeatureBatch>,
+        seed: &LogisticModel,
+        schema: &Schema,
+    ) -> Result<Adaptation, S::Error> {
         let shape = seed.shape();
         assert_eq!(source.schema().widths(), shape.widths, "rows with other features");
         let kept = Kept::of(source)?;
-        let (estimate, labeller) = self.label(&kept, seed, schema)?;
-        estimate.expect_strong_seed()?;
-        let units = Units::of(&kept, shape.classes)?;
-        let halves = match self.params.judged {
-            true => Some([0, 1].map(|half| self.half(&kept, seed, schema, &units, half))),
-            false => None,
-        };
-        let halves = match halves {
-            Some([first, second]) => Some([first?, second?]),
-            None => None,
-        };
-        let phi = phi_bar(&kept, &shape, seed, &labeller)?;
-        let problem = Problem { source: &kept, shape: &shape, phi: &phi, units: &units };
-        let start = vec![0.0; shape.len()];
-        let point = match (self.params.radius, &halves) {
-            (None, Some(halves)) => {
-                let best = smallest(&mean_risks(halves));
-                problem.penalised(PENALTIES[best], &start, self.params.gap)?
-            }
-            (radius, _) => problem.in_ball(radius.unwrap_or(1.0), &start, self.params.gap)?,
-        };
-        let Point { standard, radius, gap, passes } = point;
-        Ok(Adaptation {
-            model: LogisticModel::of_theta(&shape, &units.plain(&standard)),
-            radius,
+        let linear = LinearScores::of(&kept, shape.classes)?;
+        let old = old.map(|rows| OldRows::new(source.schema(), &shape, rows)).transpose()?;
+        let AdaptParams { gap, level, .. } = self.params;
+        let candidates = self.candidates(old.is_some());
+        let task = Task {
+            estimator: &self.estimator,
+            loss: &*self.loss,
             gap,
-            passes,
-            judgement: halves.map(|halves| self.judge(&halves)),
-            seed: estimate,
+            level,
+            seed,
+            schema,
+            linear,
+            old,
+            candidates,
+        };
+        let labelled = task.label(&kept)?;
+        labelled.estimate.expect_strong_seed()?;
+        let rows = labelled.estimate.rows;
+        if self.params.judged && rows < (ROWS_A_CLASS * shape.classes) as u64 {
+            return Err(Error::InvalidParameter {
+                name: "number of rows",
+                value: rows.to_string(),
+                expected: "half of so few cannot judge what the other half made: at least 100 a class are needed, or a \
+                           radius and no judgement",
+            }
+            .into());
+        }
+        let halves =
+            if self.params.judged { Some([task.half(&kept, 0)?, task.half(&kept, 1)?]) } else { None };
+        let no_number = || Error::InvalidParameter {
+            name: "loss",
+            value: self.loss.name().into(),
+            expected: "its risk is no finite number on these rows; take the log loss",
+        };
+        let (judgement, (place, start)) = match &halves {
+            Some(halves) => {
+                let best = best_of(halves).ok_or_else(no_number)?;
+                let known = Some(&labelled.estimate).filter(|_| self.loss.name() == "log");
+                (task.compare(&kept, halves)?.map(|compared| Judgement::of(compared, known)), best)
+            }
+            None => (None, (0, vec![0.0; shape.len()])),
+        };
+        let fitted = task.fit(&kept, &labelled.labeller, place, &start)?.ok_or_else(no_number)?;
+        Ok(Adaptation {
+            model: task.linear.model(&fitted.standard),
+            radius: fitted.radius,
+            gap: fitted.gap,
+            passes: fitted.passes,
+            loss: self.loss.name(),
+            share: task.old.is_some().then_some(task.candidates[place].share),
+            judgement,
+            seed: labelled.estimate,
         })
     }
 
-    /// What the scores of a model say of the rows, and what labels them.
-    fn label<S: FeatureSource>(
-        &self,
-        source: &S,
-        seed: &LogisticModel,
-        schema: &Schema,
-    ) -> Result<(Estimate, Labeller), S::Error> {
-        let scored =
-            Scored { source, scores: |rows: &FeatureBatch| seed.scores(rows), schema: schema.clone() };
-        let header = self.estimator.look(&scored)?;
-        let moments = self.estimator.moments(&scored, &header)?;
-        Ok(self.estimator.solve_labelling(&moments)?)
-    }
-
-    /// Adapts to one half of the rows, and judges the results on the other.
-    fn half<S: FeatureSource>(
-        &self,
-        source: &S,
-        seed: &LogisticModel,
-        schema: &Schema,
-        units: &Units,
-        half: u64,
-    ) -> Result<HalfFit, S::Error> {
-        let (fitted, other) = (Half { source, half: 1 - half }, Half { source, half });
-        // The half is read some hundred times.
-        let fitted = Kept::of(&fitted)?;
-        let (_, labeller) = self.label(&fitted, seed, schema)?;
-        let shape = seed.shape();
-        let phi = phi_bar(&fitted, &shape, seed, &labeller)?;
-        let problem = Problem { source: &fitted, shape: &shape, phi: &phi, units };
-        let mut at = vec![0.0; shape.len()];
-        let seed_judged = judged(&other, seed, seed, &labeller)?;
-        let mut fit = HalfFit { labeller, seed: seed_judged, judged: Vec::new() };
-        let judge = |standard: &[f64], fit: &mut HalfFit| -> Result<(), S::Error> {
-            let model = LogisticModel::of_theta(&shape, &units.plain(standard));
-            let judged = judged(&other, &model, seed, &fit.labeller)?;
-            fit.judged.push(judged);
-            Ok(())
+    /// The ways of fitting that are tried, those of one share together.
+    fn candidates(&self, old: bool) -> Vec<Candidate> {
+        let shares = match (old, self.params.share) {
+            (false, _) => vec![0.0],
+            (true, Some(share)) => vec![share],
+            (true, None) => SHARES.to_vec(),
         };
-        if let Some(radius) = self.params.radius {
-            judge(&problem.in_ball(radius, &at, self.params.gap)?.standard, &mut fit)?;
-            return Ok(fit);
-        }
-        for penalty in PENALTIES {
-            at = problem.penalised(penalty, &at, self.params.gap)?.standard;
-            judge(&at, &mut fit)?;
-            let risks = fit.risks();
-            if risks.len() > smallest(&risks) + PATIENCE {
-                break;
-            }
-        }
-        Ok(fit)
-    }
-
-    /// The judgement of both halves together. Which penalty a half's model has is decided by the other half.
-    fn judge(&self, halves: &[HalfFit; 2]) -> Judgement {
-        let tried = |half: usize| halves[half].judged.len() - 1;
-        let chosen = [0, 1].map(|half: usize| smallest(&halves[1 - half].risks()).min(tried(half)));
-        let adapted = [0, 1].map(|half: usize| &halves[half].judged[chosen[half]]);
-        let seed = halves.each_ref().map(|half| &half.seed);
-        let differences = [0, 1].map(|half: usize| adapted[half].minus(seed[half]));
-        let blocks = halves.iter().map(|half| half.labeller.moved().count()).sum();
-        let reach = reach(self.params.level, blocks, f64::INFINITY);
-        let measured = |judged: [&Judged; 2]| {
-            let (value, standard_error) =
-                over_halves([0, 1].map(|half: usize| (judged[half], &halves[half].labeller)));
-            Measured { value, standard_error, interval: Interval::around(value, reach, standard_error) }
+        let fits: Vec<Fit> = match self.params.radius {
+            Some(radius) => vec![Fit::Radius(radius)],
+            None if self.loss.name() == "log" => PENALTIES.map(Fit::Penalty).to_vec(),
+            None => STEPS.map(Fit::Step).to_vec(),
         };
-        let difference = measured(differences.each_ref());
-        let verdict = if difference.interval.high < 0.0 { Verdict::Improved } else { Verdict::Failed };
-        Judgement { adapted: measured(adapted), seed: measured(seed), difference, verdict }
+        let with = |share: f64| fits.iter().map(move |&fit| Candidate { share, fit });
+        shares.into_iter().flat_map(with).collect()
     }
 }
 
-/// Reads the rows once for `phi-bar`.
-fn phi_bar<S: FeatureSource>(
-    source: &S,
-    shape: &Shape,
-    seed: &LogisticModel,
-    labeller: &Labeller,
-) -> Result<Vec<f64>, S::Error> {
-    let mut phi = PhiBar::new(shape.clone());
-    for batch in source.batches()? {
-        let batch = batch?;
-        phi.update(&batch, labeller, &seed.scores(&batch)?);
+impl Judgement {
+    /// Labels that other rows made fall short of one-hot ones, the more the fewer rows, which makes risks too large, most of all
+    /// that of a model with large scores: so the adapted model must also be better than what all rows say of the seed's
+    /// risk, where that is known of the same loss.
+    fn of(compared: Compared, known: Option<&Estimate>) -> Self {
+        let Compared { adapted, seed, difference, adapted_error, seed_error } = compared;
+        let beats = known.is_none_or(|seed| {
+            let reach = |interval: Interval| 0.5 * (interval.high - interval.low);
+            adapted.value - seed.risk + reach(adapted.interval).hypot(reach(seed.interval)) < 0.0
+        });
+        let better = difference.interval.high < 0.0 && beats;
+        let verdict = if better { Verdict::Improved } else { Verdict::Failed };
+        Self { adapted, seed, difference, adapted_error, seed_error, verdict }
     }
-    Ok(phi.mean())
-}
-
-/// Judges a model on the rows of a source, which are labelled by their scores under the seed model.
-fn judged<S: FeatureSource>(
-    source: &S,
-    model: &LogisticModel,
-    seed: &LogisticModel,
-    labeller: &Labeller,
-) -> Result<Judged, S::Error> {
-    let mut judged = Judged::new(seed.classes());
-    for batch in source.batches()? {
-        let batch = batch?;
-        judged.update(labeller, &model.scores(&batch)?, &seed.scores(&batch)?);
-    }
-    Ok(judged)
-}
-
-/// The risk of each penalty that both halves tried, over both.
-fn mean_risks(halves: &[HalfFit; 2]) -> Vec<f64> {
-    let rows: f64 = halves.iter().map(|half| half.seed.rows()).sum();
-    let weighted = halves.each_ref().map(|half| {
-        half.risks().into_iter().map(|risk| risk * half.seed.rows() / rows).collect::<Vec<f64>>()
-    });
-    weighted[0].iter().zip(&weighted[1]).map(|(first, second)| first + second).collect()
-}
-
-/// The place of the smallest number.
-fn smallest(numbers: &[f64]) -> usize {
-    (0..numbers.len()).fold(0, |best, at| if numbers[at] < numbers[best] { at } else { best })
 }

@@ -10,6 +10,7 @@
 //! (for a product of views the terms of one view are weighed by the conditional means of the others). Errors of a gradient
 //! that is wrong in the same way at each step do not add up over the steps of dual averaging.
 
+use super::ball::norm;
 use super::linear::Shape;
 use super::logistic::LogisticModel;
 use super::parts::Scored;
@@ -40,8 +41,8 @@ pub trait ViewModel {
 /// Linear scores of standardised features, as a [`ViewModel`].
 #[derive(Debug, Clone)]
 pub struct LinearScores {
-    shape: Shape,
-    units: Units,
+    pub(crate) shape: Shape,
+    pub(crate) units: Units,
 }
 
 impl LinearScores {
@@ -103,6 +104,15 @@ pub struct DualAveraging {
     pub estimator: Estimator,
 }
 
+/// The step size of dual averaging.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// As it is.
+    Plain(f64),
+    /// So large that the first step is this share of the length of `theta_0`.
+    Relative(f64),
+}
+
 /// What dual averaging ends with.
 #[derive(Debug, Clone)]
 pub struct Averaged {
@@ -140,31 +150,50 @@ impl DualAveraging {
         let (seed, labeller) = self.estimator.solve_labelling(&self.estimator.moments(&scored, &header)?)?;
         seed.expect_strong_seed()?;
         let risk = Risk { loss: &*self.loss, labeller: &labeller, model, source, start };
-        let (mut theta, mut sum) = (start.to_vec(), vec![0.0; start.len()]);
-        let (mut dual, mut risks) = (vec![0.0; start.len()], Vec::with_capacity(self.steps));
-        for _ in 0..self.steps {
-            sum.iter_mut().zip(&theta).for_each(|(sum, theta)| *sum += theta);
-            let (value, gradient) = risk.at(&theta)?;
-            risks.push(value);
-            // theta = argmin |theta - theta_0|^2 / (2 eta) - theta . z.
-            dual.iter_mut().zip(&gradient).for_each(|(z, g)| *z -= g);
-            theta = start.iter().zip(&dual).map(|(start, z)| start + self.step * z).collect();
-        }
-        let steps = self.steps as f64;
-        Ok(Averaged { theta: sum.iter().map(|sum| sum / steps).collect(), risks, seed })
+        let expected = "steps of this size lead to risks that are no numbers; take a smaller one";
+        let diverged = || refuse("step", self.step.to_string(), expected);
+        let (theta, risks) = risk.descend(Step::Plain(self.step), self.steps)?.ok_or_else(diverged)?;
+        Ok(Averaged { theta, risks, seed })
     }
 }
 
-/// The estimated risk as a function of the parameters.
-struct Risk<'a, S, M> {
-    loss: &'a dyn Loss,
-    labeller: &'a Labeller,
-    model: &'a M,
-    source: &'a S,
-    start: &'a [f64],
+/// The estimated risk as a function of the parameters. Labels are made from the scores of `start`.
+pub(crate) struct Risk<'a, S, M> {
+    pub(crate) loss: &'a dyn Loss,
+    pub(crate) labeller: &'a Labeller,
+    pub(crate) model: &'a M,
+    pub(crate) source: &'a S,
+    pub(crate) start: &'a [f64],
 }
 
 impl<S: FeatureSource, M: ViewModel> Risk<'_, S, M> {
+    /// The mean of the parameters of all steps from the start, and the risk at each; nothing where a step is so long that
+    /// the risk or its gradient is no number.
+    pub(crate) fn descend(&self, step: Step, steps: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>, S::Error> {
+        let start = self.start;
+        let (mut theta, mut sum) = (start.to_vec(), vec![0.0; start.len()]);
+        let (mut dual, mut risks) = (vec![0.0; start.len()], Vec::with_capacity(steps));
+        let mut eta = None;
+        for _ in 0..steps {
+            sum.iter_mut().zip(&theta).for_each(|(sum, theta)| *sum += theta);
+            let (value, gradient) = self.at(&theta)?;
+            // A sum of squares: finite where all are, and not too long to go on with.
+            if !(value.is_finite() && norm(&gradient).is_finite()) {
+                return Ok(None);
+            }
+            risks.push(value);
+            let eta = *eta.get_or_insert_with(|| match step {
+                Step::Plain(eta) => eta,
+                Step::Relative(share) => share * norm(start) / norm(&gradient).max(f64::MIN_POSITIVE),
+            });
+            // theta = argmin |theta - theta_0|^2 / (2 eta) - theta . z.
+            dual.iter_mut().zip(&gradient).for_each(|(z, g)| *z -= g);
+            theta = start.iter().zip(&dual).map(|(start, z)| start + eta * z).collect();
+        }
+        sum.iter_mut().for_each(|sum| *sum /= steps as f64);
+        Ok(Some((sum, risks)))
+    }
+
     /// The risk and its gradient.
     fn at(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), S::Error> {
         let k = self.labeller.class_prior().len();

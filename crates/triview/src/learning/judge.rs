@@ -1,67 +1,76 @@
-//! The log risk of a model on rows that it has not seen, by labels that were not made from them.
+//! The risk of a model on rows that it has not seen, by labels that were not made from them.
 //!
-//! The labels `W_-v` are linear in functions `b_v` of the other views, `W_-v = S_v b_v`, so the risk is linear in the maps `S_v`
-//! (eq. 3):
+//! The labels `W_-g` are linear in functions `b_g` of the other groups, `W_-g = S_g b_g`, so what the risk is made of is bilinear in
+//! the maps `S_g` and in sums over rows:
 //!
 //! ```text
-//!     E[A] - sum_v <S_v, C_v>,    C_v = E[f_v b_v^T],
+//!     t_gj = E[W_-g,j f_g(x_g, j)] = <S_g, E[f_g b_g^T]>_j,    p_gj = E[W_-g,j] = <S_g, E[b_g^T]>_j,
 //! ```
 //!
-//! and from the sums `C_v` of blocks of rows both errors are known: that of the rows, and that of maps which were fitted
-//! to other rows.
+//! and the risk is `E[A] - sum_gj t_gj` (eq. 3), or `E[A] + sum_j pi_j prod_g (t_gj / pi_j)` with `pi_j` the mean of `p_gj` where the loss is
+//! a product of views (extension 2). From the sums of blocks of rows both errors are known, to first order: that of the
+//! rows, and that of maps which were fitted to other rows.
 
 use crate::interval::Deviations;
 use crate::labelling::Labeller;
 use crate::linalg::dot;
-use crate::loss::{LogLoss, offsets};
+use crate::loss::{Form, Loss, offsets, terms_of};
 use crate::moments::{block_count, block_of};
 use crate::views::{Batch, VIEWS};
 
-/// Sums over the rows of each block: how many, their `A`, and the cells of `C_v`, group by group.
+/// Sums over the rows of each block: how many, their `A`, and the cells of `E[f_g b_g^T]`, group by group; for products also
+/// those of `E[b_g^T]`.
 #[derive(Debug, Clone)]
 pub(crate) struct Judged {
+    form: Form,
+    classes: usize,
+    /// How many functions each group's labels are made of.
+    widths: [usize; VIEWS],
     blocks: Vec<Vec<f64>>,
     position: u64,
 }
 
 impl Judged {
-    pub(crate) fn new(classes: usize) -> Self {
-        Self { blocks: vec![Vec::new(); block_count(classes)], position: 0 }
+    pub(crate) fn new(form: Form, classes: usize) -> Self {
+        let blocks = vec![Vec::new(); block_count(classes)];
+        Self { form, classes, widths: [0; VIEWS], blocks, position: 0 }
     }
 
     /// Adds rows: the scores of the model that is judged, and those that the labels are made from.
-    pub(crate) fn update(&mut self, labeller: &Labeller, judged: &Batch, labelled_by: &Batch) {
-        let (rows, k) = (judged.rows(), judged.k());
+    pub(crate) fn update(&mut self, loss: &dyn Loss, labeller: &Labeller, judged: &Batch, by: &Batch) {
+        let rows = judged.rows();
         if rows == 0 {
             return;
         }
-        let bases = labeller.bases(labelled_by);
-        let mut terms = vec![vec![0.0; k * rows]; VIEWS];
-        for view in 0..judged.views() {
-            let terms = terms[labeller.group_of(view)].iter_mut();
-            terms.zip(judged.view(view)).for_each(|(sum, score)| *sum += score);
-        }
-        let widths = bases.each_ref().map(|basis| basis.len() / rows);
-        let length = 2 + k * widths.iter().sum::<usize>();
-        let offset = offsets(&LogLoss, judged);
+        let bases = labeller.bases(by);
+        let terms = group_terms(loss, labeller, judged);
+        self.widths = bases.each_ref().map(|basis| basis.len() / rows);
+        let width: usize = self.widths.iter().sum();
+        let plain = if self.form == Form::Sum { 0 } else { width };
+        let length = 2 + self.terms() * width + plain;
+        let offset = offsets(loss, judged);
         let count = self.blocks.len();
         for row in 0..rows {
             let sums = &mut self.blocks[block_of(judged, self.position, row, count)];
             sums.resize(length, 0.0);
             sums[0] += 1.0;
             sums[1] += offset[row];
-            let mut at = 2;
-            for (g, &width) in widths.iter().enumerate() {
-                for class in 0..k {
-                    let term = terms[g][class * rows + row];
-                    for column in 0..width {
-                        sums[at + column] += term * bases[g][column * rows + row];
-                    }
-                    at += width;
+            let mut cells = sums[2..].iter_mut();
+            for (terms, basis) in terms.iter().zip(&bases) {
+                for term in terms.iter().skip(row).step_by(rows) {
+                    let basis = basis.iter().skip(row).step_by(rows);
+                    basis.zip(&mut cells).for_each(|(b, cell)| *cell += term * b);
                 }
             }
+            let plain = bases.iter().flat_map(|basis| basis.iter().skip(row).step_by(rows));
+            cells.zip(plain).for_each(|(cell, b)| *cell += b);
         }
         self.position += rows as u64;
+    }
+
+    /// Terms of a group.
+    fn terms(&self) -> usize {
+        self.classes * self.form.terms()
     }
 
     /// The number of rows.
@@ -73,62 +82,156 @@ impl Judged {
         self.blocks.iter().filter(|block| !block.is_empty())
     }
 
+    /// The means over rows of `A` and of all cells.
+    fn means(&self) -> Vec<f64> {
+        let rows = self.rows();
+        let mut means: Vec<f64> = Vec::new();
+        for block in self.filled() {
+            means.resize(block.len() - 1, 0.0);
+            means.iter_mut().zip(&block[1..]).for_each(|(mean, cell)| *mean += cell / rows);
+        }
+        means
+    }
+
+    /// `t_gj`, group by group, and for products `p_gj`.
+    fn products(&self, maps: &[f64], cells: &[f64]) -> Vec<f64> {
+        let mut products = Vec::new();
+        let mut at = 0;
+        for (each, terms) in [(true, self.terms()), (false, self.classes)] {
+            if !each && self.form == Form::Sum {
+                break;
+            }
+            let mut map = 0;
+            for width in self.widths {
+                for term in 0..terms {
+                    let from = map + term % self.classes * width;
+                    products.push(dot(&maps[from..from + width], &cells[at..at + width]));
+                    at += if each { width } else { 0 };
+                }
+                at += if each { 0 } else { width };
+                map += self.classes * width;
+            }
+        }
+        products
+    }
+
+    /// The risk beyond `E[A]` as a function of [`Judged::products`], and its derivatives.
+    fn beyond(&self, products: &[f64]) -> (f64, Vec<f64>) {
+        let (k, terms) = (self.classes, self.terms());
+        if self.form == Form::Sum {
+            return (-products.iter().sum::<f64>(), vec![-1.0; products.len()]);
+        }
+        let (mut value, mut slopes) = (0.0, vec![0.0; products.len()]);
+        for term in 0..terms {
+            let of = |g: usize| products[g * terms + term];
+            let prior_at = |g: usize| VIEWS * terms + g * k + term % k;
+            let prior = (0..VIEWS).map(|g| products[prior_at(g)]).sum::<f64>() / VIEWS as f64;
+            let whole: f64 = (0..VIEWS).map(of).product();
+            value += whole / prior.powi(2);
+            for g in 0..VIEWS {
+                let others: f64 = (0..VIEWS).filter(|other| *other != g).map(of).product();
+                slopes[g * terms + term] = others / prior.powi(2);
+                slopes[prior_at(g)] -= 2.0 * whole / prior.powi(3) / VIEWS as f64;
+            }
+        }
+        (value, slopes)
+    }
+
     /// The risk by these labels.
     pub(crate) fn risk(&self, labeller: &Labeller) -> f64 {
-        let maps = labeller.maps().concat();
-        self.filled().map(|block| block[1] - dot(&maps, &block[2..])).sum::<f64>() / self.rows()
+        let means = self.means();
+        means[0] + self.beyond(&self.products(&labeller.maps().concat(), &means[1..])).0
     }
 
-    /// What each block of rows adds to the error of the risk.
-    fn row_deviations(&self, labeller: &Labeller) -> Vec<f64> {
-        let (maps, mean, rows) = (labeller.maps().concat(), self.risk(labeller), self.rows());
+    /// What each block of rows adds to the error of the risk, and each block of the rows that the labels' maps were fitted to.
+    fn deviations(&self, labeller: &Labeller) -> [Vec<f64>; 2] {
+        let (maps, means, rows) = (labeller.maps().concat(), self.means(), self.rows());
+        let products = self.products(&maps, &means[1..]);
+        let (_, slopes) = self.beyond(&products);
+        let mean = means[0] + dot(&slopes, &products);
         let count = self.filled().count() as f64;
         let scale = (count / (count - 1.0)).sqrt() / rows;
-        self.filled().map(|block| scale * (block[1] - dot(&maps, &block[2..]) - block[0] * mean)).collect()
-    }
-
-    /// What each block of the rows that the maps were fitted to adds to the error of the risk.
-    fn map_deviations(&self, moved: &Deviations) -> Vec<f64> {
-        let rows = self.rows();
-        let mut cross: Vec<f64> = Vec::new();
-        for block in self.filled() {
-            cross.resize(block.len() - 2, 0.0);
-            cross.iter_mut().zip(&block[2..]).for_each(|(sum, cell)| *sum += cell / rows);
-        }
-        moved.of_blocks(|cells| -dot(cells, &cross))
-    }
-
-    /// The same of another model's judgement on the same rows by the same labels, subtracted.
-    pub(crate) fn minus(&self, other: &Judged) -> Judged {
-        let pairs = self.blocks.iter().zip(&other.blocks);
-        let blocks = pairs.map(|(own, other)| {
-            let mut difference: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
-            // The rows are the same, and stay.
-            if let (Some(rows), Some(own)) = (difference.first_mut(), own.first()) {
-                *rows = *own;
-            }
-            difference
-        });
-        Judged { blocks: blocks.collect(), position: self.position }
+        let of_block = |block: &Vec<f64>| {
+            let part = block[1] + dot(&slopes, &self.products(&maps, &block[2..]));
+            scale * (part - block[0] * mean)
+        };
+        let moved: &Deviations = labeller.moved();
+        let of_map = |cells: &[f64]| dot(&slopes, &self.products(cells, &means[1..]));
+        [self.filled().map(of_block).collect(), moved.of_blocks(of_map)]
     }
 }
 
-/// The risk over two halves of the rows, each judged by labels that the other half gave, and its standard error. A block
-/// has part in the error twice: by its rows in its own half, and by the maps that it gave the other.
-pub(crate) fn over_halves(halves: [(&Judged, &Labeller); 2]) -> (f64, f64) {
-    let total: f64 = halves.iter().map(|(judged, _)| judged.rows()).sum();
-    let risk = halves.iter().map(|(judged, labeller)| judged.rows() / total * judged.risk(labeller)).sum();
-    let mut squares = 0.0;
-    for half in [0, 1] {
-        let ((own, labels), (other, given)) = (halves[half], halves[1 - half]);
-        let by_rows = own.row_deviations(labels);
-        let by_maps = other.map_deviations(given.moved());
-        for block in 0..by_rows.len().max(by_maps.len()) {
-            let part = |deviations: &[f64], judged: &Judged| {
-                deviations.get(block).map_or(0.0, |deviation| deviation * judged.rows() / total)
-            };
-            squares += (part(&by_rows, own) + part(&by_maps, other)).powi(2);
+/// The terms of each group: sums, or products row by row, of its views'.
+fn group_terms(loss: &dyn Loss, labeller: &Labeller, scores: &Batch) -> [Vec<f64>; VIEWS] {
+    let mut groups: [Option<Vec<f64>>; VIEWS] = [const { None }; VIEWS];
+    for view in 0..scores.views() {
+        let terms = terms_of(loss, scores, view);
+        let group = &mut groups[labeller.group_of(view)];
+        match (group.as_mut(), loss.form()) {
+            (None, _) => *group = Some(terms),
+            (Some(group), Form::Sum) => group.iter_mut().zip(terms).for_each(|(sum, term)| *sum += term),
+            (Some(group), _) => group.iter_mut().zip(terms).for_each(|(product, term)| *product *= term),
         }
     }
-    (risk, squares.sqrt())
+    groups.map(Option::unwrap_or_default)
+}
+
+/// A risk over two halves of the rows, and what each block of rows adds to its error.
+pub(crate) struct Spread {
+    pub(crate) value: f64,
+    deviations: Vec<f64>,
+}
+
+impl Spread {
+    /// Each half is judged by labels that the other half gave. A block has part in the error twice: by its rows in its own
+    /// half, and by the maps that it gave the other.
+    pub(crate) fn over_halves(halves: [(&Judged, &Labeller); 2]) -> Self {
+        let total: f64 = halves.iter().map(|(judged, _)| judged.rows()).sum();
+        let share = halves.map(|(judged, _)| judged.rows() / total);
+        let deviations = halves.map(|(judged, labeller)| judged.deviations(labeller));
+        let mut blocks = Vec::new();
+        for half in [0, 1] {
+            let (by_rows, by_maps) = (&deviations[half][0], &deviations[1 - half][1]);
+            let part = |all: &[f64], block: usize, share: f64| share * all.get(block).copied().unwrap_or(0.0);
+            blocks.extend(
+                (0..by_rows.len().max(by_maps.len()))
+                    .map(|block| part(by_rows, block, share[half]) + part(by_maps, block, share[1 - half])),
+            );
+        }
+        let value = (0..2).map(|half: usize| share[half] * halves[half].0.risk(halves[half].1)).sum();
+        Self { value, deviations: blocks }
+    }
+
+    /// This less another of the same rows and labels.
+    pub(crate) fn minus(&self, other: &Self) -> Self {
+        let pairs = self.deviations.iter().zip(&other.deviations);
+        Self { value: self.value - other.value, deviations: pairs.map(|(own, other)| own - other).collect() }
+    }
+
+    pub(crate) fn standard_error(&self) -> f64 {
+        dot(&self.deviations, &self.deviations).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn derivatives_of_a_product_are_those_of_its_value() {
+        let (classes, h) = (2, 1e-6);
+        let judged = Judged { widths: [1; VIEWS], ..Judged::new(Form::Products(2), classes) };
+        // Terms of three groups, two products of two classes each, then the classes' priors by each group.
+        let at: Vec<f64> = (0..18).map(|i| 0.4 + 0.1 * f64::from(i).sin()).collect();
+        let (_, slopes) = judged.beyond(&at);
+        for (i, slope) in slopes.iter().enumerate() {
+            let moved = |by: f64| {
+                let mut at = at.clone();
+                at[i] += by;
+                judged.beyond(&at).0
+            };
+            let difference = (moved(h) - moved(-h)) / (2.0 * h);
+            assert!((difference - slope).abs() < 1e-7, "{i}: {difference} {slope}");
+        }
+    }
 }

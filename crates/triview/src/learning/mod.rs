@@ -5,7 +5,9 @@ mod ball;
 mod evaluation;
 #[cfg(test)]
 pub(crate) mod example;
+mod fits;
 mod general;
+mod halves;
 mod judge;
 mod linear;
 mod logistic;

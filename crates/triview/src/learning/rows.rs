@@ -164,6 +164,13 @@ impl FeatureBatch {
         }
     }
 
+    /// The same rows with other features of each view, as many.
+    pub(crate) fn map_views(&self, mut of_view: impl FnMut(usize, &[f32]) -> Vec<f32>) -> Self {
+        let features = self.features.iter().enumerate().map(|(view, features)| of_view(view, features));
+        let features = features.collect();
+        Self { rows: self.rows, widths: self.widths.clone(), features, labels: self.labels.clone() }
+    }
+
     /// How many bytes its features take.
     pub(crate) fn bytes(&self) -> usize {
         self.features.iter().map(|view| 4 * view.len()).sum()

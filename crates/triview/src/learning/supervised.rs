@@ -4,8 +4,9 @@ use super::ball::Problem;
 use super::linear::Shape;
 use super::logistic::LogisticModel;
 use super::objective::labelled_phi;
+use super::parts::Kept;
 use super::rows::{FeatureBatch, FeatureSchema, FeaturesInMemory};
-use super::units::Units;
+use super::units::{Standard, Units};
 use crate::error::{Error, Result};
 
 /// How far above its smallest value the penalised loss may be left.
@@ -27,12 +28,14 @@ pub fn train_by_lbfgs(rows: &FeatureBatch, classes: usize, penalty: f64) -> Resu
     }
     let rows = rows.select(&known);
     let shape = Shape { widths: rows.widths().to_vec(), classes };
-    let phi = labelled_phi(&shape, &rows);
     let names = |width: usize| (0..width).map(|at| at.to_string()).collect();
     let views = shape.widths.iter().map(|&width| ("", names(width)));
+    let phi = labelled_phi(&shape, &rows);
     let source = FeaturesInMemory::new(FeatureSchema::of_valid(views), vec![rows]);
     let units = Units::of(&source, classes)?;
-    let problem = Problem { source: &source, shape: &shape, phi: &phi, units: &units };
+    let standard = Standard { source: &source, units: &units };
+    let standard = Kept::of(&standard)?;
+    let problem = Problem { source: &standard, shape: &shape, phi: &units.gradient(&phi), old: None };
     let point = problem.penalised(penalty, &vec![0.0; shape.len()], GAP)?;
     Ok(LogisticModel::of_theta(&shape, &units.plain(&point.standard)))
 }

@@ -5,8 +5,9 @@
 //! or miles; a feature that never changes has no weight.
 
 use super::linear::Shape;
-use super::rows::FeatureSource;
+use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
 use crate::error::Result;
+use std::sync::Arc;
 
 /// The mean and standard deviation of each feature, view after view.
 #[derive(Debug, Clone)]
@@ -53,6 +54,19 @@ impl Units {
         Ok(Self { shape, mean, inverse: inverse.collect() })
     }
 
+    /// Some rows with standardised features.
+    pub(crate) fn standardise(&self, rows: &FeatureBatch) -> FeatureBatch {
+        let mut from = 0;
+        rows.map_views(|view, features| {
+            let width = self.shape.widths[view];
+            let (mean, inverse) = (&self.mean[from..from + width], &self.inverse[from..from + width]);
+            from += width;
+            let units = mean.iter().zip(inverse).cycle();
+            let standard = |(x, (mean, inverse)): (&f32, (&f64, &f64))| (f64::from(*x) - mean) * inverse;
+            features.iter().zip(units).map(|cell| standard(cell) as f32).collect()
+        })
+    }
+
     /// Parameters of the features as they are, from those of the standardised ones.
     pub(crate) fn plain(&self, standard: &[f64]) -> Vec<f64> {
         let (k, mut plain) = (self.shape.classes, standard.to_vec());
@@ -80,7 +94,8 @@ impl Units {
         standard
     }
 
-    /// The transpose: a gradient in the standardised parameters from one in the plain ones.
+    /// The transpose: a gradient in the standardised parameters from one in the plain ones, or `phi-bar` of standardised
+    /// features.
     pub(crate) fn gradient(&self, plain: &[f64]) -> Vec<f64> {
         let (k, mut standard) = (self.shape.classes, plain.to_vec());
         let (weights, bias) = standard.split_at_mut(self.shape.bias().start);
@@ -93,8 +108,27 @@ impl Units {
     }
 }
 
+/// A source with standardised features.
+pub(crate) struct Standard<'a, S> {
+    pub(crate) source: &'a S,
+    pub(crate) units: &'a Units,
+}
+
+impl<S: FeatureSource> FeatureSource for Standard<'_, S> {
+    type Error = S::Error;
+
+    fn schema(&self) -> &FeatureSchema {
+        self.source.schema()
+    }
+
+    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
+        Ok(self.source.batches()?.map(|batch| Ok(Arc::new(self.units.standardise(&*batch?)))))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::LogisticModel;
     use super::super::example::{CLASSES, rows, unlabelled};
     use super::*;
     use crate::linalg::dot;
@@ -110,6 +144,27 @@ mod tests {
         let other: Vec<f64> = (0..length).map(|at| (at as f64).cos()).collect();
         let (left, right) = (dot(&units.plain(&theta), &other), dot(&theta, &units.gradient(&other)));
         assert!((left - right).abs() < 1e-9 * left.abs(), "{left} {right}");
+        Ok(())
+    }
+
+    #[test]
+    fn standardised_features_have_mean_zero_and_variance_one_and_give_the_same_scores() -> Result<()> {
+        let rows = rows(500, 3.0, 1);
+        let units = Units::of(&unlabelled(&rows), CLASSES)?;
+        let standard = units.standardise(&rows);
+        assert_eq!(standard.label(7), rows.label(7));
+        for view in 0..rows.views() {
+            let column = |f: usize| standard.view(view).iter().skip(f).step_by(rows.widths()[view]);
+            for f in 0..rows.widths()[view] {
+                let sum: f64 = column(f).map(|x| f64::from(*x)).sum();
+                let squares: f64 = column(f).map(|x| f64::from(*x).powi(2)).sum();
+                assert!((sum / 500.0).abs() < 1e-5 && (squares / 500.0 - 1.0).abs() < 1e-5);
+            }
+        }
+        let theta: Vec<f64> = (0..units.shape.len()).map(|at| (at as f64).sin()).collect();
+        let plain = LogisticModel::of_theta(&units.shape, &units.plain(&theta)).scores(&rows)?.total();
+        let scores = LogisticModel::of_theta(&units.shape, &theta).scores(&standard)?.total();
+        assert!(plain.iter().zip(&scores).all(|(a, b)| (a - b).abs() < 1e-4 * (1.0 + a.abs())));
         Ok(())
     }
 }

@@ -38,8 +38,7 @@ use crate::views::{Batch, total};
 use left_out::LeftOut;
 use tally::{NAMES, Tally};
 pub(crate) use temperature::golden_section;
-pub(crate) use triples::Triples;
-use triples::by_row;
+pub(crate) use triples::{Triples, by_row};
 pub use unmeasured::Unmeasured;
 
 /// Standard errors of their difference beyond which the two ways of estimating disagree.

@@ -392,7 +392,7 @@ fn split(cells: &[f64], k: usize, widths: [usize; VIEWS]) -> [Vec<f64>; VIEWS] {
 }
 
 /// Columns of `rows` numbers, row by row.
-pub(super) fn by_row(rows: usize, columns: &[f64]) -> Vec<f64> {
+pub(crate) fn by_row(rows: usize, columns: &[f64]) -> Vec<f64> {
     let width = columns.len() / rows;
     (0..columns.len()).map(|at| columns[at % width * rows + at / width]).collect()
 }

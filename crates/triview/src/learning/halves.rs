@@ -1,0 +1,261 @@
+//! What each half of the rows makes of the other: no row is judged by labels or a model that were fitted to it.
+
+use super::ball::OldRows;
+use super::fits::{Candidate, Fitted, Fitting};
+use super::general::LinearScores;
+use super::judge::{Judged, Spread};
+use super::logistic::LogisticModel;
+use super::parts::{Half, Kept, Scored};
+use super::rows::{FeatureBatch, FeatureSource};
+use super::units::Standard;
+use crate::error::Result;
+use crate::estimator::{Estimate, Estimator};
+use crate::interval::{Interval, reach};
+use crate::labelling::Labeller;
+use crate::loss::{Loss, best};
+use crate::metrics::{Measured, by_row, mean_of};
+use crate::moments::Moments;
+use crate::sample::Sample;
+use crate::solution::Solution;
+use crate::views::{Batch, Schema, total};
+
+/// Fits in a row whose risk is larger than the smallest so far, after which no further ones with the same share are tried.
+const PATIENCE: usize = 2;
+
+/// What all fits share.
+pub(super) struct Task<'a> {
+    pub(super) estimator: &'a Estimator,
+    pub(super) loss: &'a dyn Loss,
+    pub(super) gap: f64,
+    pub(super) level: f64,
+    pub(super) seed: &'a LogisticModel,
+    pub(super) schema: &'a Schema,
+    pub(super) linear: LinearScores,
+    pub(super) old: Option<OldRows>,
+    pub(super) candidates: Vec<Candidate>,
+}
+
+/// What the scores of the seed model say of some rows, and what labels them.
+pub(super) struct Labelled {
+    pub(super) estimate: Estimate,
+    pub(super) labeller: Labeller,
+    moments: Moments,
+    solution: Solution,
+}
+
+/// A model, and how it fared on rows that it was not fitted to.
+struct Tried {
+    standard: Vec<f64>,
+    judged: Judged,
+    risk: f64,
+}
+
+/// What one half of the rows makes of the other.
+pub(super) struct HalfFit {
+    labelled: Labelled,
+    seed: Judged,
+    /// For each candidate, where it was tried.
+    tried: Vec<Option<Tried>>,
+}
+
+/// What is known of two models on rows that they were not fitted to.
+pub(super) struct Compared {
+    pub(super) adapted: Measured,
+    pub(super) seed: Measured,
+    pub(super) difference: Measured,
+    pub(super) adapted_error: Measured,
+    pub(super) seed_error: Measured,
+}
+
+impl Task<'_> {
+    /// Labels the rows of a source.
+    pub(super) fn label<S: FeatureSource>(&self, source: &S) -> Result<Labelled, S::Error> {
+        let scored = self.scored(source, self.seed);
+        let header = self.estimator.look(&scored)?;
+        let moments = self.estimator.moments(&scored, &header)?;
+        let (estimate, solution) = self.estimator.solved(&moments)?;
+        let labeller = Labeller::new(moments.header(), &solution)?;
+        Ok(Labelled { estimate, labeller, moments, solution })
+    }
+
+    fn scored<'b, S>(
+        &self,
+        source: &'b S,
+        model: &'b LogisticModel,
+    ) -> Scored<'b, S, impl Fn(&FeatureBatch) -> Result<Batch> + use<'b, S>> {
+        let scores = |rows: &FeatureBatch| model.scores(rows);
+        Scored { source, scores, schema: self.schema.clone() }
+    }
+
+    /// Fits one candidate to all rows, from a start.
+    pub(super) fn fit<S: FeatureSource>(
+        &self,
+        source: &S,
+        labeller: &Labeller,
+        place: usize,
+        start: &[f64],
+    ) -> Result<Option<Fitted>, S::Error> {
+        let standard = Standard { source, units: &self.linear.units };
+        let standard = Kept::of(&standard)?;
+        self.fitting((source, &standard), labeller)?.fit(self.candidates[place], start)
+    }
+
+    fn fitting<'b, S: FeatureSource>(
+        &'b self,
+        rows: (&'b S, &'b Kept<'b, Standard<'b, S>>),
+        labeller: &'b Labeller,
+    ) -> Result<Fitting<'b, S>, S::Error> {
+        let (linear, loss) = (&self.linear, self.loss);
+        Fitting::new(rows, (self.seed, labeller), (linear, loss), self.old.as_ref(), self.gap)
+    }
+
+    /// Adapts to one half of the rows, and judges the results on the other.
+    pub(super) fn half<S: FeatureSource>(&self, source: &S, half: u64) -> Result<HalfFit, S::Error> {
+        let (fitted, other) = (Half { source, half: 1 - half }, Half { source, half });
+        // The halves are read some dozens of times.
+        let (fitted, other) = (Kept::of(&fitted)?, Kept::of(&other)?);
+        let labelled = self.label(&fitted)?;
+        let labeller = &labelled.labeller;
+        let seed = self.judged(&other, self.seed, labeller)?;
+        let standard = Standard { source: &fitted, units: &self.linear.units };
+        let standard = Kept::of(&standard)?;
+        let fitting = self.fitting((&fitted, &standard), labeller)?;
+        let mut tried: Vec<Option<Tried>> = Vec::new();
+        for (place, &candidate) in self.candidates.iter().enumerate() {
+            let fitted = match self.start(&tried, place) {
+                Some(start) => fitting.fit(candidate, &start)?,
+                None => None,
+            };
+            tried.push(match fitted {
+                Some(Fitted { standard, .. }) => {
+                    let judged = self.judged(&other, &self.linear.model(&standard), labeller)?;
+                    Some(Tried { risk: judged.risk(labeller), judged, standard })
+                }
+                None => None,
+            });
+        }
+        Ok(HalfFit { labelled, seed, tried })
+    }
+
+    /// Where a candidate's fit starts from; nothing where its share has been tried enough.
+    fn start(&self, tried: &[Option<Tried>], place: usize) -> Option<Vec<f64>> {
+        let first =
+            (0..place).rev().take_while(|&at| self.candidates[at].share == self.candidates[place].share);
+        let first = first.last().unwrap_or(place);
+        let risks: Vec<f64> = tried[first..place].iter().flatten().map(|tried| tried.risk).collect();
+        if first + risks.len() < place || risks.len() > smallest(&risks) + PATIENCE {
+            return None;
+        }
+        // The last fit with the same share, or with the share before the same fit.
+        let before =
+            (0..place).rev().find(|&at| at >= first || self.candidates[at].fit == self.candidates[place].fit);
+        let start = before.and_then(|at| tried[at].as_ref()).map(|tried| tried.standard.clone());
+        Some(start.unwrap_or_else(|| vec![0.0; self.linear.shape.len()]))
+    }
+
+    /// Judges a model on the rows of a source, which are labelled by their scores under the seed model.
+    fn judged<S: FeatureSource>(
+        &self,
+        source: &S,
+        model: &LogisticModel,
+        labeller: &Labeller,
+    ) -> Result<Judged, S::Error> {
+        let mut judged = Judged::new(self.loss.form(), self.seed.classes());
+        for batch in source.batches()? {
+            let batch = batch?;
+            judged.update(self.loss, labeller, &model.scores(&batch)?, &self.seed.scores(&batch)?);
+        }
+        Ok(judged)
+    }
+
+    /// The judgement of both halves together. Which candidate a half's model is of is decided by the other half.
+    pub(super) fn compare<S: FeatureSource>(
+        &self,
+        source: &S,
+        halves: &[HalfFit; 2],
+    ) -> Result<Option<Compared>, S::Error> {
+        let both = in_both(halves);
+        let risk =
+            |half: usize, place: usize| halves[half].tried[place].as_ref().map_or(f64::NAN, |it| it.risk);
+        let chosen = [0, 1].map(|half: usize| {
+            let risks: Vec<f64> = both.iter().map(|&place| risk(1 - half, place)).collect();
+            both.get(smallest(&risks)).and_then(|&place| halves[half].tried[place].as_ref())
+        });
+        let [Some(first), Some(second)] = chosen else { return Ok(None) };
+        let labellers = halves.each_ref().map(|half| &half.labelled.labeller);
+        let spread = |judged: [&Judged; 2]| {
+            Spread::over_halves([(judged[0], labellers[0]), (judged[1], labellers[1])])
+        };
+        let adapted = spread([&first.judged, &second.judged]);
+        let seed = spread([&halves[0].seed, &halves[1].seed]);
+        let blocks = labellers.iter().map(|labeller| labeller.moved().count()).sum();
+        let reach = reach(self.level, blocks, f64::INFINITY);
+        let measured = |spread: &Spread| {
+            let (value, standard_error) = (spread.value, spread.standard_error());
+            Measured { value, standard_error, interval: Interval::around(value, reach, standard_error) }
+        };
+        let models = [first, second].map(|tried| self.linear.model(&tried.standard));
+        let errors = |of: [&LogisticModel; 2]| -> Result<Measured, S::Error> {
+            let first = self.error_rate(&Half { source, half: 0 }, of[0], &halves[0].labelled)?;
+            let second = self.error_rate(&Half { source, half: 1 }, of[1], &halves[1].labelled)?;
+            let share = halves[0].seed.rows() / (halves[0].seed.rows() + halves[1].seed.rows());
+            let mean = |first: f64, second: f64| share * first + (1.0 - share) * second;
+            let value = mean(first.value, second.value);
+            // Each half labels the other: their errors may go together, and are taken to.
+            let standard_error = mean(first.standard_error, second.standard_error);
+            let interval = Interval::around(value, reach, standard_error);
+            Ok(Measured { value, standard_error, interval }.share())
+        };
+        Ok(Some(Compared {
+            adapted: measured(&adapted),
+            seed: measured(&seed),
+            difference: measured(&adapted.minus(&seed)),
+            adapted_error: errors(models.each_ref())?,
+            seed_error: errors([self.seed; 2])?,
+        }))
+    }
+
+    /// The error rate of a model on the rows of a source, by triples of them that labels of other rows weigh.
+    fn error_rate<S: FeatureSource>(
+        &self,
+        source: &S,
+        model: &LogisticModel,
+        labelled: &Labelled,
+    ) -> Result<Measured, S::Error> {
+        let sample = Sample::of(&self.scored(source, self.seed))?;
+        // Rows are sampled by their position, so that these are the same.
+        let judged = Sample::of(&self.scored(source, model))?;
+        let rows = judged.rows();
+        let (mut triples, reach) = self.estimator.triples(&labelled.moments, &labelled.solution, &sample);
+        triples.score_by((0..rows.views()).map(|view| by_row(rows.rows(), rows.view(view))).collect());
+        let wrong = |views: &[&[f64]], class: usize| {
+            f64::from(u8::from(best(total(views.iter().copied()).into_iter()) != class))
+        };
+        Ok(mean_of(&triples, wrong, reach).estimate)
+    }
+}
+
+/// The candidate with the smallest risk over both halves, and where its fit to all rows starts from: between the halves' models.
+pub(super) fn best_of(halves: &[HalfFit; 2]) -> Option<(usize, Vec<f64>)> {
+    let both = in_both(halves);
+    let rows = halves.each_ref().map(|half| half.seed.rows());
+    let mean = |of: &dyn Fn(&Tried) -> f64, place: usize| {
+        let of_half = |half: usize| halves[half].tried[place].as_ref().map_or(f64::NAN, of) * rows[half];
+        (of_half(0) + of_half(1)) / (rows[0] + rows[1])
+    };
+    let risks: Vec<f64> = both.iter().map(|&place| mean(&|tried| tried.risk, place)).collect();
+    let place = *both.get(smallest(&risks))?;
+    let length = halves[0].tried[place].as_ref()?.standard.len();
+    Some((place, (0..length).map(|at| mean(&|tried| tried.standard[at], place)).collect()))
+}
+
+/// The candidates that both halves have tried.
+fn in_both(halves: &[HalfFit; 2]) -> Vec<usize> {
+    let tried = |half: usize, place: usize| halves[half].tried[place].is_some();
+    (0..halves[0].tried.len()).filter(|&place| tried(0, place) && tried(1, place)).collect()
+}
+
+/// The place of the smallest number.
+fn smallest(numbers: &[f64]) -> usize {
+    (0..numbers.len()).fold(0, |best, at| if numbers[at] < numbers[best] { at } else { best })
+}
