@@ -62,7 +62,8 @@ impl Votes {
                 return Err(Error::DuplicateVote { item, annotator: pair[0] as usize / k });
             }
         }
-        let mut cast = Self { k, annotators, item_starts, ballots, ballot_starts: Vec::new(), items: Vec::new() };
+        let mut cast =
+            Self { k, annotators, item_starts, ballots, ballot_starts: Vec::new(), items: Vec::new() };
         (cast.ballot_starts, cast.items) = cast.by_ballot();
         Ok(cast)
     }

@@ -7,4 +7,3 @@ mod simulate;
 pub use cast::{Vote, Votes};
 pub use dawid_skene::{Crowd, Fitted, Smoothing, Stop, dawid_skene, majority, shares};
 pub use simulate::{CrowdSetting, SimulatedCrowd};
-
