@@ -157,6 +157,9 @@ impl DualAveraging {
     }
 }
 
+/// The mean of the parameters of all steps, and the risk at each.
+type Descended = (Vec<f64>, Vec<f64>);
+
 /// The estimated risk as a function of the parameters. Labels are made from the scores of `start`.
 pub(crate) struct Risk<'a, S, M> {
     pub(crate) loss: &'a dyn Loss,
@@ -169,7 +172,7 @@ pub(crate) struct Risk<'a, S, M> {
 impl<S: FeatureSource, M: ViewModel> Risk<'_, S, M> {
     /// The mean of the parameters of all steps from the start, and the risk at each; nothing where a step is so long that
     /// the risk or its gradient is no number.
-    pub(crate) fn descend(&self, step: Step, steps: usize) -> Result<Option<(Vec<f64>, Vec<f64>)>, S::Error> {
+    pub(crate) fn descend(&self, step: Step, steps: usize) -> Result<Option<Descended>, S::Error> {
         let start = self.start;
         let (mut theta, mut sum) = (start.to_vec(), vec![0.0; start.len()]);
         let (mut dual, mut risks) = (vec![0.0; start.len()], Vec::with_capacity(steps));

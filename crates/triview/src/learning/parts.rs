@@ -83,7 +83,7 @@ impl<S: FeatureSource> FeatureSource for Half<'_, S> {
 /// The half that a row belongs to: of every two rows in a row each half has one. Samples are drawn by the lowest bits of the
 /// hash, so that it is the highest here.
 fn half_of(position: u64) -> u64 {
-    hash(position / 2) >> 63 ^ position % 2
+    (hash(position / 2) >> 63) ^ (position % 2)
 }
 
 /// The scores of a source's rows.
