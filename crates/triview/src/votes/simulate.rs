@@ -170,7 +170,7 @@ impl CrowdSetting {
     }
 
     /// Puts annotators in order, and has the one that copies from an annotator vote as well, in place of another.
-    fn bring_copiers(&self, chosen: &mut Vec<usize>) {
+    fn bring_copiers(&self, chosen: &mut [usize]) {
         chosen.sort_unstable();
         let Some(&source) = chosen.iter().find(|&&a| a % 2 == 0 && a / 2 < self.copiers) else { return };
         if chosen.contains(&(source + 1)) || chosen.len() < 2 {
