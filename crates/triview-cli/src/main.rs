@@ -16,6 +16,7 @@ mod progress;
 mod segments;
 mod sequences_json;
 mod truth;
+mod votes_json;
 
 use answer::Answer;
 use args::{Cli, Command, Global};

@@ -48,6 +48,7 @@ mod sequences;
 pub mod state;
 mod table;
 mod transitions;
+mod votes;
 mod write;
 mod write_columns;
 
@@ -59,5 +60,6 @@ pub use replace::replace;
 pub use sequences::{Named, SequenceTable};
 pub use table::{Input, ReadOptions, Table};
 pub use transitions::{read_transitions, write_transitions};
+pub use votes::{VoteOptions, VoteTable};
 pub use write::write_scores;
 pub use write_columns::{Values, write_columns};

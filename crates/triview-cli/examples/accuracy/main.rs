@@ -10,6 +10,7 @@ mod risk;
 mod sequences;
 mod trust;
 mod views;
+mod votes;
 mod whole;
 
 use anyhow::{Context, Result, bail};
@@ -26,7 +27,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 16] = [
+const TABLES: [Table; 17] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -43,6 +44,7 @@ const TABLES: [Table; 16] = [
     ("subclasses", |out| latent::subclasses(out)),
     ("sequences", |out| sequences::sequences(out)),
     ("coverage-sequences", |out| sequences::coverage(out)),
+    ("votes", |out| votes::votes(out)),
 ];
 
 fn main() -> Result<()> {

@@ -14,3 +14,4 @@ mod segments;
 mod simulate;
 mod states;
 mod support;
+mod votes;

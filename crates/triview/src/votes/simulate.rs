@@ -112,7 +112,11 @@ impl CrowdSetting {
             return refuse("items", "0".into(), "at least one is needed");
         }
         if self.votes == 0 || self.votes > self.annotators {
-            return refuse("votes", self.votes.to_string(), "from one to the number of annotators are needed");
+            return refuse(
+                "votes",
+                self.votes.to_string(),
+                "from one to the number of annotators are needed",
+            );
         }
         for (name, share) in [("spammers", self.spammers), ("adversaries", self.adversaries)] {
             if !(0.0..=1.0).contains(&share) || self.spammers + self.adversaries > 1.0 {
@@ -124,7 +128,11 @@ impl CrowdSetting {
             return refuse("skill", format!("{low} to {high}"), "two probabilities, the smaller first");
         }
         if 2 * self.copiers > self.annotators || (self.copiers > 0 && self.votes < 2) {
-            return refuse("copiers", self.copiers.to_string(), "at most half of the annotators, and two votes an item");
+            return refuse(
+                "copiers",
+                self.copiers.to_string(),
+                "at most half of the annotators, and two votes an item",
+            );
         }
         Ok(())
     }
@@ -162,7 +170,7 @@ impl CrowdSetting {
     }
 
     /// Puts annotators in order, and has the one that copies from an annotator vote as well, in place of another.
-    fn bring_copiers(&self, chosen: &mut Vec<usize>) {
+    fn bring_copiers(&self, chosen: &mut [usize]) {
         chosen.sort_unstable();
         let Some(&source) = chosen.iter().find(|&&a| a % 2 == 0 && a / 2 < self.copiers) else { return };
         if chosen.contains(&(source + 1)) || chosen.len() < 2 {
