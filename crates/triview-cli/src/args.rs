@@ -77,6 +77,7 @@ pub(crate) enum Command {
     triview estimate --metrics scores.parquet\n  \
     triview estimate --label digit scores.parquet\n  \
     triview estimate --label digit --label-budget 0.02 --label-rows next.csv scores.parquet\n  \
+    triview estimate --votes crowd.csv\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
     triview estimate part1.state part2.state")]
@@ -89,6 +90,14 @@ pub(crate) struct EstimateArgs {
     /// Also answer for each value of this column on its own, in the same reading
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
+    /// Votes instead of scores: hard predictions, or the labels of a crowd's annotators, one row a vote (columns item,
+    /// annotator, vote) or one row an item (a column of classes for each annotator, empty where it did not vote)
+    #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent"])]
+    pub(crate) votes: bool,
+    /// Votes for each class, as all annotators vote, that are added to every annotator's [default: 3 and half the number of
+    /// classes; 0 is the most likely crowd]
+    #[arg(long, value_name = "N", requires = "votes")]
+    pub(crate) smoothing: Option<f64>,
     /// For scores with a few enormous values: also the risk that most of so many groups of rows agree on
     #[arg(long, value_name = "GROUPS")]
     pub(crate) amplify: Option<usize>,
@@ -217,7 +226,10 @@ pub(crate) struct HmmArgs {
 #[command(after_long_help = "Example:\n  \
     triview simulate --classes 6 --rows 100000 -o scores.parquet\n  \
     triview estimate scores.parquet\n  \
-    jq '.risk, .standard_error' truth.json")]
+    jq '.risk, .standard_error' truth.json\n\n\
+    A crowd, with spammers among the annotators:\n  \
+    triview simulate --crowd --classes 4 --annotators 100 -o votes.csv\n  \
+    triview estimate --votes votes.csv")]
 pub(crate) struct SimulateArgs {
     /// The setting to draw from
     #[arg(long, value_name = "NAME", value_parser = presets())]
@@ -244,6 +256,24 @@ pub(crate) struct SimulateArgs {
     /// The loss whose mean the truth is
     #[arg(long, value_name = "NAME", value_parser = losses())]
     pub(crate) loss: Option<String>,
+    /// The votes of a crowd instead, one row a vote; --rows is then the number of items
+    #[arg(long, conflicts_with_all = ["hmm", "preset", "views", "loss", "subclasses"])]
+    pub(crate) crowd: bool,
+    /// Number of annotators
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "crowd", value_parser = clap::value_parser!(u32).range(3..))]
+    pub(crate) annotators: u32,
+    /// Votes an item
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "crowd", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) votes: u32,
+    /// Share of annotators whose votes have nothing to do with the class
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, requires = "crowd")]
+    pub(crate) spammers: f64,
+    /// Share of annotators who mostly vote for another class
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, requires = "crowd")]
+    pub(crate) adversaries: f64,
+    /// Number of annotators who copy half of their votes from another
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "crowd")]
+    pub(crate) copiers: u32,
     /// Sequences of a hidden Markov model instead; --classes is then the number of states
     #[arg(long)]
     pub(crate) hmm: bool,

@@ -20,6 +20,7 @@ mod progress;
 mod segments;
 mod sequences_json;
 mod truth;
+mod votes_json;
 
 use answer::Answer;
 use args::{Cli, Command, Global};

@@ -7,7 +7,7 @@ use crate::lists;
 use crate::location::Location;
 use crate::numbers::Number;
 use crate::pending::Pending;
-use crate::table::Reader;
+use crate::table::{Reader, Visit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
@@ -16,7 +16,7 @@ use arrow_array::types::{
 use arrow_array::{Array, ArrayRef};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{DataType, Fields};
+use arrow_schema::{ArrowError, DataType, Fields};
 use std::fmt::Write;
 
 /// Runs `$body` with the values of a numeric array; nothing for any other array.
@@ -260,12 +260,8 @@ impl<I> Rows<I> {
     /// Copies the keys of `rows` rows: those of the text of each value, of which a null has none.
     fn copy_keys(&self, column: &KeyColumn, rows: usize, pending: &mut Pending) -> Result<(), Error> {
         let refuse = |reason: &dyn std::fmt::Display| self.location.corrupt(self.format, reason);
-        let mut array = self.array(column.at)?.slice(self.done, rows);
-        if let DataType::Timestamp(unit, Some(_)) = array.data_type() {
-            // Parquet keeps no other time zone, and the formatter knows none by its name.
-            let utc = DataType::Timestamp(*unit, Some("+00:00".into()));
-            array = cast(&array, &utc).map_err(|error| refuse(&error))?;
-        }
+        let array =
+            printable(self.array(column.at)?.slice(self.done, rows)).map_err(|error| refuse(&error))?;
         let options = FormatOptions::default();
         let values = ArrayFormatter::try_new(&array, &options).map_err(|error| refuse(&error))?;
         let mut text = String::new();
@@ -279,6 +275,46 @@ impl<I> Rows<I> {
         }
         Ok(())
     }
+}
+
+/// The same values in a type that has a text.
+fn printable(array: ArrayRef) -> Result<ArrayRef, ArrowError> {
+    match array.data_type() {
+        // Parquet keeps no other time zone, and the formatter knows none by its name.
+        DataType::Timestamp(unit, Some(_)) => {
+            cast(&array, &DataType::Timestamp(*unit, Some("+00:00".into())))
+        }
+        _ => Ok(array),
+    }
+}
+
+/// Gives the text of some columns, whose arrays arrive in chunks, to `visit` row by row; a null has none.
+pub(crate) fn texts(
+    location: &Location,
+    format: Format,
+    chunks: impl Iterator<Item = Result<Vec<ArrayRef>, Error>>,
+    visit: Visit<'_>,
+) -> Result<(), Error> {
+    let refuse = |reason: &dyn std::fmt::Display| location.corrupt(format, reason);
+    let mut row = 0;
+    for chunk in chunks {
+        let arrays: Vec<ArrayRef> =
+            chunk?.into_iter().map(printable).collect::<Result<_, _>>().map_err(|error| refuse(&error))?;
+        let options = FormatOptions::default();
+        let values = arrays.iter().map(|array| ArrayFormatter::try_new(array, &options));
+        let values: Vec<ArrayFormatter<'_>> =
+            values.collect::<Result<_, _>>().map_err(|error| refuse(&error))?;
+        let mut texts = vec![String::new(); arrays.len()];
+        for at in 0..arrays.iter().map(|array| array.len()).min().unwrap_or(0) {
+            for (text, values) in texts.iter_mut().zip(&values) {
+                text.clear();
+                write!(text, "{}", values.value(at)).map_err(|error| refuse(&error))?;
+            }
+            row += 1;
+            visit(row, &texts.iter().map(|text| text.trim().as_bytes()).collect::<Vec<_>>())?;
+        }
+    }
+    Ok(())
 }
 
 impl<I> Reader for Rows<I>

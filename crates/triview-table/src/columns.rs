@@ -197,6 +197,19 @@ pub(crate) fn select_sequences(
 }
 
 impl Selection {
+    /// Of a file whose columns are read as text, all but these.
+    pub(crate) fn of_text(ignored: Vec<String>) -> Self {
+        Self {
+            views: Vec::new(),
+            classes: Vec::new(),
+            cells: Vec::new(),
+            places: Vec::new(),
+            features: Vec::new(),
+            keys: Vec::new(),
+            ignored,
+        }
+    }
+
     /// The same, which knows the columns that are not read.
     pub(crate) fn ignoring_the_rest(mut self, columns: &[Column]) -> Self {
         let used = self.used();

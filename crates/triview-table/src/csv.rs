@@ -8,7 +8,7 @@ use crate::error::{Error, shortened};
 use crate::format::Format;
 use crate::location::Location;
 use crate::pending::Pending;
-use crate::table::{Inspection, Reader};
+use crate::table::{Inspection, Reader, Visit};
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use std::fs::File;
 use std::io::{self, Read};
@@ -44,6 +44,25 @@ pub(crate) fn read(location: &Location, header: &Header, selection: &Selection) 
     cells.sort_unstable_by_key(|cell| cell.field);
     let empty = vec![0; selection.places.len()];
     Ok(Rows { records, record: ByteRecord::new(), cells, empty, selection: selection.clone() })
+}
+
+/// Gives the text of some fields of each row to `visit`, blanks around it taken away, with the number of the row.
+pub(crate) fn texts(
+    location: &Location,
+    header: &Header,
+    fields: &[usize],
+    visit: Visit<'_>,
+) -> Result<(), Error> {
+    let mut records = Records::open(location)?;
+    if records.header()? != *header {
+        return Err(location.changed());
+    }
+    let mut record = ByteRecord::new();
+    while records.next(&mut record)? {
+        let texts: Vec<&[u8]> = fields.iter().map(|&field| record[field].trim_ascii()).collect();
+        visit(records.row, &texts)?;
+    }
+    Ok(())
 }
 
 /// A field of a row and what it is the score of.

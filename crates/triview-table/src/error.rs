@@ -498,6 +498,100 @@ pub enum Error {
         /// The column.
         column: String,
     },
+    /// Neither `item`, `annotator`, `vote` nor three columns of votes.
+    #[error(
+        "`{}` has no votes: give the columns `item`, `annotator` and `vote`, one row a vote, or one column for each of three \
+         annotators or more, one row an item; columns that may be votes: {}",
+        path.display(), quoted(found)
+    )]
+    NoVotes {
+        /// The file.
+        path: PathBuf,
+        /// Columns that could be annotators.
+        found: Vec<String>,
+    },
+    /// A column of votes that does not exist.
+    #[error("`{}` has no column `{view}`; {}columns that may be votes: {}", path.display(), did_you_mean(nearest), quoted(found))]
+    NoSuchAnnotator {
+        /// The file.
+        path: PathBuf,
+        /// The column asked for.
+        view: String,
+        /// Columns that could be annotators.
+        found: Vec<String>,
+        /// The most similar of them.
+        nearest: Option<String>,
+    },
+    /// A vote for a class that was not named.
+    #[error(
+        "`{}`, row {row}, column `{column}`: the vote `{vote}` is not one of the classes {}; name it in --classes, or mend the vote",
+        path.display(), quoted(classes)
+    )]
+    UnknownVote {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The vote.
+        vote: String,
+        /// The classes.
+        classes: Vec<String>,
+    },
+    /// Votes that differ too much to be classes.
+    #[error(
+        "`{}`, row {row}, column `{column}`: with `{vote}` there are more than {most} different votes; votes are names of classes, so \
+         choose the columns of votes with --views, or name the classes with --classes",
+        path.display()
+    )]
+    TooManyVotes {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The vote.
+        vote: String,
+        /// How many different ones there may be.
+        most: usize,
+    },
+    /// An annotator who votes twice on an item.
+    #[error(
+        "`{}`: annotator `{annotator}` votes twice on item `{item}`; keep one of the two votes",
+        path.display()
+    )]
+    TwoVotes {
+        /// The first file.
+        path: PathBuf,
+        /// The annotator.
+        annotator: String,
+        /// The item.
+        item: String,
+    },
+    /// Fewer than two classes among the votes.
+    #[error(
+        "`{}`: all votes are for {}: with one class there is nothing to be wrong about; give votes for two classes or more",
+        path.display(), if classes.is_empty() { "nothing".to_owned() } else { format!("class `{}`", classes[0]) }
+    )]
+    OneClass {
+        /// The first file.
+        path: PathBuf,
+        /// The class, if there is a vote at all.
+        classes: Vec<String>,
+    },
+    /// A class that was named and that nobody votes for.
+    #[error(
+        "`{}`: nobody votes for class `{class}`: votes cannot tell how often it occurs; leave it out of --classes",
+        path.display()
+    )]
+    NobodysClass {
+        /// The first file.
+        path: PathBuf,
+        /// The class.
+        class: String,
+    },
     /// A row with too few or too many fields.
     #[error(
         "`{}`, row {row} has {found} field(s) where the header has {expected}; look for a missing comma or an \

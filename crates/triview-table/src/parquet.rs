@@ -7,7 +7,7 @@ use crate::format::Format;
 use crate::lists::first_length_of;
 use crate::location::Location;
 use crate::prefetch::Ahead;
-use crate::table::{Inspection, Reader};
+use crate::table::{Inspection, Reader, Visit};
 use ::parquet::arrow::ProjectionMask;
 use ::parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder,
@@ -17,6 +17,8 @@ use std::io::{Read, Seek, SeekFrom};
 use std::iter;
 use std::thread::available_parallelism;
 
+/// Rows of text that are decoded at a time.
+const TEXTS: usize = 8192;
 /// Chunks that a decoding thread may be ahead.
 const DEPTH: usize = 2;
 
@@ -90,6 +92,16 @@ pub(crate) fn read(
         _ => Some(Err(here.corrupt(Format::Parquet, "its columns differ in length"))),
     });
     Ok(Box::new(arrays::Rows::new(location, Format::Parquet, selection, both)))
+}
+
+/// Gives the text of some columns, in the order of the file, to `visit` row by row.
+pub(crate) fn texts(
+    location: &Location,
+    head: &ArrowReaderMetadata,
+    columns: &[usize],
+    visit: Visit<'_>,
+) -> Result<(), Error> {
+    arrays::texts(location, Format::Parquet, Lane::open(location, head, columns, TEXTS)?, visit)
 }
 
 /// Some columns of a file, chunk by chunk.

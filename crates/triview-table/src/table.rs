@@ -279,6 +279,9 @@ pub(crate) trait Reader: Send {
     fn fill(&mut self, pending: &mut Pending) -> Result<usize, Error>;
 }
 
+/// What is done with a row: its number in the file, and the text of the columns that were asked for.
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(u64, &[&[u8]]) -> Result<(), Error>;
+
 /// What the beginning or end of a file tells.
 #[derive(Debug)]
 pub(crate) struct Inspection<H> {
@@ -353,6 +356,19 @@ impl Member {
             Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection, chunk)?),
             Head::Npy(header) => Box::new(npy::read(location, header, selection)?),
         })
+    }
+}
+
+impl Member {
+    /// Gives the text of some columns, ascending, to `visit` row by row; what is missing has none.
+    pub(crate) fn texts(&self, columns: &[usize], visit: Visit<'_>) -> Result<(), Error> {
+        match &self.head {
+            Head::Csv(header) => csv::texts(&self.location, header, columns, visit),
+            Head::Parquet(head) => parquet::texts(&self.location, head, columns, visit),
+            Head::Arrow(schema) => ipc::texts(&self.location, schema, columns, visit),
+            // An array has numbers only.
+            Head::Npy(_) => Err(Error::NoVotes { path: self.location.name.clone(), found: Vec::new() }),
+        }
     }
 }
 

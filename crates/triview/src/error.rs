@@ -454,6 +454,29 @@ pub enum Error {
         /// The annotator, from 0.
         annotator: usize,
     },
+    /// Fewer than three annotators.
+    #[error(
+        "{annotators} annotator(s) voted, and three are needed: how often two agree does not say which of them is right"
+    )]
+    FewAnnotators {
+        /// Annotators with a vote.
+        annotators: usize,
+    },
+    /// No item with three votes.
+    #[error(
+        "none of {items} item(s) has votes of three annotators: how often two agree does not say which of them is right; give \
+         items with three votes or more"
+    )]
+    NoThreeVotes {
+        /// Items.
+        items: usize,
+    },
+    /// A class that nobody votes for.
+    #[error("nobody votes for class `{class}`: votes cannot tell how often it occurs; leave it out")]
+    UnvotedClass {
+        /// The class.
+        class: String,
+    },
     /// More votes, or larger confusion matrices, than there is room for.
     #[error(
         "{votes} votes of {annotators} annotators for {k} classes are too many: one confusion matrix for each annotator does \

@@ -13,6 +13,7 @@ mod risk;
 mod sequences;
 mod trust;
 mod views;
+mod votes;
 mod whole;
 
 use anyhow::{Context, Result, bail};
@@ -29,7 +30,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 20] = [
+const TABLES: [Table; 21] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -50,6 +51,7 @@ const TABLES: [Table; 20] = [
     ("sequences", |out| sequences::sequences(out)),
     ("coverage-sequences", |out| sequences::coverage(out)),
     ("phi-bar", |out| adaptation::phi_bar(out)),
+    ("votes", |out| votes::votes(out)),
 ];
 
 fn main() -> Result<()> {

@@ -20,6 +20,9 @@ use triview_table::{Table, state};
 
 /// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
+    if args.votes {
+        return super::votes::run(args, global);
+    }
     let estimator = args.input.method.estimator(global)?;
     if args.labels.any() {
         return few_labels::run(args, &estimator, global);

@@ -14,4 +14,6 @@ pub(crate) mod reproduce;
 pub(crate) mod score;
 pub(crate) mod simulate;
 mod simulate_chains;
+mod simulate_crowd;
 pub(crate) mod train;
+mod votes;

@@ -24,6 +24,9 @@ const DEFAULT: Preset = Preset::Three;
 
 /// Draws rows and writes them batch by batch, and after them what their labels say.
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
+    if args.crowd {
+        return super::simulate_crowd::run(args, global);
+    }
     if args.hmm {
         return super::simulate_chains::run(args, global);
     }

@@ -6,6 +6,7 @@ mod metrics;
 mod number;
 mod sequences;
 mod table;
+mod votes;
 
 #[cfg(test)]
 pub(crate) use estimate::tests::estimate as example;
@@ -15,3 +16,4 @@ pub(crate) use metrics::metrics;
 pub(crate) use number::{plain, with_error};
 pub(crate) use sequences::sequences;
 pub(crate) use table::{Align, WIDTH, aligned, facts, name, names, wrapped};
+pub(crate) use votes::votes;

@@ -16,3 +16,4 @@ mod segments;
 mod simulate;
 mod states;
 mod support;
+mod votes;

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::format::Format;
 use crate::lists::first_length_of;
 use crate::location::Location;
-use crate::table::Inspection;
+use crate::table::{Inspection, Visit};
 use arrow_array::ArrayRef;
 use arrow_buffer::Buffer;
 use arrow_ipc::RecordBatch;
@@ -24,6 +24,8 @@ use messages::{Messages, parse};
 use std::collections::HashMap;
 use window::Window;
 
+/// Rows of text that are decoded at a time.
+const TEXTS: usize = 8192;
 /// The most that one compressed buffer may unpack to: 128 million float64 in one record batch.
 const MOST: i64 = 1 << 30;
 
@@ -66,6 +68,17 @@ pub(crate) fn read(
 ) -> Result<arrays::Rows<Chunks>, Error> {
     let chunks = Chunks::open(location, schema, selection.used(), !selection.keys.is_empty(), chunk)?;
     Ok(arrays::Rows::new(location, Format::Arrow, selection, chunks))
+}
+
+/// Gives the text of some columns, in the order of the file, to `visit` row by row.
+pub(crate) fn texts(
+    location: &Location,
+    schema: &SchemaRef,
+    columns: &[usize],
+    visit: Visit<'_>,
+) -> Result<(), Error> {
+    let chunks = Chunks::open(location, schema, columns.to_vec(), true, TEXTS)?;
+    arrays::texts(location, Format::Arrow, chunks, visit)
 }
 
 /// The record batches of a file, some columns of each.

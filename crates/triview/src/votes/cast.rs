@@ -18,17 +18,28 @@ pub struct Vote {
 
 /// The votes of a crowd, each item with any number of them, each annotator with at most one an item.
 ///
-/// A *ballot* is an annotator and a class, `annotator * k + class`. Votes are kept twice: by item, as the ballots that were
-/// cast for it, which is what posteriors are made from; and by ballot, as the items that it was cast for, which is what
-/// confusion matrices are made from. Both steps can then be shared between threads without anything to merge.
+/// A *ballot* is an annotator and a class, `annotator * k + class`. Votes are kept by item, as the ballots that were cast for
+/// it: four bytes a vote, and four an item.
 #[derive(Debug, Clone)]
 pub struct Votes {
     k: usize,
     annotators: usize,
-    item_starts: Vec<u32>,
+    starts: Vec<u32>,
     ballots: Vec<u32>,
-    ballot_starts: Vec<u32>,
+}
+
+/// The same votes by ballot: the items that each was cast for.
+#[derive(Debug, Clone)]
+pub(crate) struct ByBallot {
+    starts: Vec<u32>,
     items: Vec<u32>,
+}
+
+impl ByBallot {
+    /// The items of a ballot, in their order.
+    pub(crate) fn of(&self, ballot: usize) -> &[u32] {
+        &self.items[self.starts[ballot] as usize..self.starts[ballot + 1] as usize]
+    }
 }
 
 impl Votes {
@@ -53,27 +64,24 @@ impl Votes {
             });
         }
         let ballot = |vote: &Vote| vote.annotator * k as u32 + vote.class;
-        let by_ballot = dealt(votes, annotators * k, |vote| ballot(vote) as usize, |vote| *vote);
-        // Votes of an item come in the order of their annotators, whatever order they were given in.
-        let (item_starts, ballots) = dealt(&by_ballot.1, items, |vote| vote.item as usize, ballot);
+        let (starts, mut ballots) = dealt(votes, items, |vote| vote.item as usize, ballot);
         for item in 0..items {
-            let own = &ballots[item_starts[item] as usize..item_starts[item + 1] as usize];
+            // Votes of an item come in the order of their annotators, whatever order they were given in.
+            let own = &mut ballots[starts[item] as usize..starts[item + 1] as usize];
+            own.sort_unstable();
             if let Some(pair) = own.windows(2).find(|pair| pair[0] / k as u32 == pair[1] / k as u32) {
                 return Err(Error::DuplicateVote { item, annotator: pair[0] as usize / k });
             }
         }
-        let mut cast =
-            Self { k, annotators, item_starts, ballots, ballot_starts: Vec::new(), items: Vec::new() };
-        (cast.ballot_starts, cast.items) = cast.by_ballot();
-        Ok(cast)
+        Ok(Self { k, annotators, starts, ballots })
     }
 
-    /// The items of each ballot, in their order.
-    fn by_ballot(&self) -> (Vec<u32>, Vec<u32>) {
-        let votes: Vec<(u32, u32)> = (0..self.items())
-            .flat_map(|item| self.of_item(item).iter().map(move |&ballot| (ballot, item as u32)))
-            .collect();
-        dealt(&votes, self.annotators * self.k, |vote| vote.0 as usize, |vote| vote.1)
+    /// The same votes by ballot.
+    pub(crate) fn by_ballot(&self) -> ByBallot {
+        let item = |item: usize| self.of_item(item).iter().map(move |&ballot| (ballot, item as u32));
+        let votes: Vec<(u32, u32)> = (0..self.items()).flat_map(item).collect();
+        let (starts, items) = dealt(&votes, self.annotators * self.k, |vote| vote.0 as usize, |vote| vote.1);
+        ByBallot { starts, items }
     }
 
     /// The number of classes.
@@ -88,7 +96,7 @@ impl Votes {
 
     /// The number of items.
     pub fn items(&self) -> usize {
-        self.item_starts.len() - 1
+        self.starts.len() - 1
     }
 
     /// The number of votes.
@@ -103,18 +111,26 @@ impl Votes {
 
     /// The ballots that were cast for an item, in the order of the annotators.
     pub(crate) fn of_item(&self, item: usize) -> &[u32] {
-        &self.ballots[self.item_starts[item] as usize..self.item_starts[item + 1] as usize]
+        &self.ballots[self.starts[item] as usize..self.starts[item + 1] as usize]
     }
 
-    /// The items that a ballot was cast for, in their order.
-    pub(crate) fn of_ballot(&self, ballot: usize) -> &[u32] {
-        &self.items[self.ballot_starts[ballot] as usize..self.ballot_starts[ballot + 1] as usize]
+    /// The item, the annotator and the class of every vote, item by item.
+    pub fn iter(&self) -> impl Iterator<Item = [usize; 3]> {
+        let vote = |item: usize, ballot: usize| [item, ballot / self.k, ballot % self.k];
+        (0..self.items())
+            .flat_map(move |item| self.of_item(item).iter().map(move |b| vote(item, *b as usize)))
     }
 
-    /// How many votes an annotator cast.
-    pub fn of_annotator(&self, annotator: usize) -> usize {
-        let [from, to] = [annotator, annotator + 1].map(|annotator| self.ballot_starts[annotator * self.k]);
-        (to - from) as usize
+    /// How many votes each ballot has.
+    pub(crate) fn cast(&self) -> Vec<u32> {
+        let mut cast = vec![0; self.annotators * self.k];
+        self.ballots.iter().for_each(|&ballot| cast[ballot as usize] += 1);
+        cast
+    }
+
+    /// How many votes each annotator cast.
+    pub fn by_annotator(&self) -> Vec<u32> {
+        self.cast().chunks_exact(self.k).map(|of_annotator| of_annotator.iter().sum()).collect()
     }
 }
 
@@ -159,9 +175,10 @@ mod tests {
         assert_eq!(votes.of_item(0), [1, 3]);
         assert_eq!(votes.of_item(1), [0_u32; 0]);
         assert_eq!(votes.of_item(2), [1, 2]);
-        assert_eq!(votes.of_ballot(1), [0, 2]);
-        assert_eq!(votes.of_ballot(4), [3]);
-        assert_eq!([0, 1, 2, 3].map(|a| votes.of_annotator(a)), [2, 2, 1, 0]);
+        let by_ballot = votes.by_ballot();
+        assert_eq!(by_ballot.of(1), [0, 2]);
+        assert_eq!(by_ballot.of(4), [3]);
+        assert_eq!(votes.by_annotator(), [2, 2, 1, 0]);
         Ok(())
     }
 

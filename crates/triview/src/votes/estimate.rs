@@ -1,0 +1,316 @@
+//! What votes say, with all that tells how far to trust it.
+
+use super::annotators::{Trials, share};
+use super::cast::Votes;
+use super::dawid_skene::Crowd;
+use super::estimator::{Fits, VoteStart, lead};
+use super::pairs::Pair;
+use super::spectral::NoSpectralStart;
+use super::tally::{GROUPS, Tally};
+use crate::diagnostics::{Alarm, LEVEL, Verdict};
+use crate::interval::{Deviations, Interval, reach};
+use crate::loss::best;
+use crate::matching::Matching;
+use crate::metrics::Measured;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// The share of the correction for posteriors that confirm themselves, and of how far the class priors of EM and of the moments
+/// are apart, that the error rate may be off by: on simulated crowds it was, by up to so much.
+const DOUBT: f64 = 0.15;
+/// A class with fewer items than this is not told apart.
+const FEWEST_OF_A_CLASS: f64 = 5.0;
+/// Items with three votes or more that are needed for each cell of a confusion matrix.
+const ITEMS_PER_CELL: usize = 5;
+/// Two ends of EM are equally likely when their objectives differ by no more than this.
+const EQUAL_FIT: f64 = 3.0;
+/// Standard errors by which the best naming must lead the second-best, and two error rates must differ.
+const ERRORS: f64 = 2.0;
+
+/// How the crowd was fitted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VoteFit {
+    /// The start that the better end was reached from.
+    pub start: VoteStart,
+    /// Why there was no start by moments, where there was none.
+    pub no_spectral: Option<NoSpectralStart>,
+    /// The log-likelihood of the votes, plus the logarithm of the smoothing's prior.
+    pub objective: f64,
+    /// The same of EM from the majority.
+    pub majority_objective: f64,
+    /// The log-likelihood of the votes alone.
+    pub log_likelihood: f64,
+    /// Iterations of EM.
+    pub iterations: usize,
+    /// Whether the last one gained next to nothing.
+    pub converged: bool,
+    /// Votes for each class that were added to every annotator's.
+    pub smoothing: f64,
+}
+
+/// What is known of an annotator.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Annotator {
+    /// Votes cast.
+    pub votes: u32,
+    /// How often its vote is not the item's class.
+    pub error: Measured,
+    /// Row `c`, column `j`: the probability of a vote for `c` on an item of class `j`.
+    pub confusion: Vec<Vec<Measured>>,
+}
+
+/// The answer.
+#[derive(Debug, Clone)]
+pub struct VoteEstimate {
+    /// How often the label of an item, the class with the largest posterior, is wrong.
+    pub error_rate: Measured,
+    /// What the fitted crowd believes of its own labels, which confirm themselves.
+    pub believed_error_rate: f64,
+    /// The level of confidence of all intervals.
+    pub level: f64,
+    /// Items.
+    pub items: usize,
+    /// Votes.
+    pub votes: usize,
+    /// Items with one vote.
+    pub single_votes: usize,
+    /// Names of the classes.
+    pub classes: Vec<String>,
+    /// How often each class occurs.
+    pub class_prior: Vec<Measured>,
+    /// The share of the votes by which more are right under these names of the classes than under the second-best.
+    pub matching_gap: Measured,
+    /// What each class is called under the second-best names.
+    pub second_best: Vec<usize>,
+    /// How the crowd was fitted.
+    pub fit: VoteFit,
+    /// Pairs of annotators that depend on each other, the surest first.
+    pub dependent: Vec<Pair>,
+    /// Pairs that share enough items to tell.
+    pub pairs_tested: usize,
+    /// The smallest chance of all pairs, corrected for their number.
+    pub smallest_p_value: Option<f64>,
+    /// What speaks against the answer.
+    pub alarms: Vec<Alarm>,
+    /// The class prior and confusion matrices.
+    pub crowd: Crowd,
+    posteriors: Vec<f64>,
+    cast: Vec<u32>,
+    /// How many trials each cell of the confusion matrices is the share of.
+    trials: Vec<f64>,
+    /// Of each annotator, the error rate and its trials.
+    errors: Vec<[f64; 2]>,
+}
+
+/// What an answer is made of.
+pub(crate) struct Parts<'a> {
+    pub(crate) votes: &'a Votes,
+    pub(crate) classes: &'a [String],
+    pub(crate) fits: Fits,
+    pub(crate) crowd: Crowd,
+    pub(crate) posteriors: Vec<f64>,
+    pub(crate) tally: Tally,
+    /// By how much the fitted crowd's own error rate is below the answer's, less than zero.
+    pub(crate) optimism: f64,
+    pub(crate) deviations: Deviations,
+    pub(crate) trials: Vec<Trials>,
+    pub(crate) pairs: Vec<Pair>,
+    pub(crate) matching: Matching,
+    pub(crate) level: f64,
+}
+
+impl VoteEstimate {
+    pub(crate) fn new(parts: Parts<'_>) -> Self {
+        let Parts { votes, classes, fits, crowd, posteriors, tally, optimism, deviations, .. } = parts;
+        let Parts { trials, pairs, matching, level, .. } = parts;
+        let k = votes.k();
+        // Where annotators have few votes EM draws the class prior to the shares of the votes, and the moments do not.
+        let by_moments = fits.moments_prior.as_ref().unwrap_or(&crowd.prior);
+        let apart: Vec<f64> =
+            crowd.prior.iter().zip(by_moments).map(|(p, by_moments)| p - by_moments).collect();
+        let distance = 0.5 * apart.iter().map(|apart| apart.abs()).sum::<f64>();
+        let mut doubt = vec![DOUBT * (optimism.abs() + distance), 0.0];
+        doubt.extend(apart);
+        let deviations = deviations.with_doubt(doubt);
+        let reach = reach(level, GROUPS, f64::INFINITY);
+        let measured = |at: usize, value: f64| {
+            let standard_error = deviations.standard_error(|row| row[at]);
+            let interval = Interval::around(value, reach, standard_error).within(0.0, 1.0);
+            Measured { value, standard_error, interval }
+        };
+        let items = votes.items();
+        let error_rate = measured(0, 1.0 - tally.right / items as f64);
+        let matching_gap = measured(1, lead(&tally));
+        let class_prior: Vec<Measured> =
+            crowd.prior.iter().enumerate().map(|(j, p)| measured(2 + j, *p)).collect();
+        let fit = VoteFit {
+            start: fits.start,
+            no_spectral: fits.other.as_ref().err().copied(),
+            objective: fits.best.objective,
+            majority_objective: fits.majority_objective,
+            log_likelihood: fits.best.log_likelihood,
+            iterations: fits.best.iterations,
+            converged: fits.best.converged,
+            smoothing: fits.smoothing,
+        };
+        let dependent: Vec<Pair> = pairs.iter().filter(|pair| pair.p_value < LEVEL).cloned().collect();
+        let mut second_best: Vec<usize> = (0..k).collect();
+        matching.second.iter().for_each(|[class, place]| second_best[*place] = *class);
+        let mut estimate = Self {
+            believed_error_rate: error_rate.value + optimism,
+            error_rate,
+            level,
+            items,
+            votes: votes.len(),
+            single_votes: (0..items).filter(|item| votes.of_item(*item).len() == 1).count(),
+            classes: classes.to_vec(),
+            class_prior,
+            matching_gap,
+            second_best,
+            fit,
+            dependent,
+            pairs_tested: pairs.len(),
+            smallest_p_value: pairs.first().map(|pair| pair.p_value),
+            alarms: Vec::new(),
+            crowd,
+            posteriors,
+            cast: votes.by_annotator(),
+            errors: own_errors(votes, &tally).into_iter().zip(&trials).map(|(e, of)| [e, of.error]).collect(),
+            trials: trials.into_iter().flat_map(|of| of.cells).collect(),
+        };
+        let other = fits.other.ok().map(|other| {
+            let theirs = 1.0 - Tally::of(votes, &other.crowd).right / items as f64;
+            (fits.best.objective - other.objective, theirs - estimate.believed_error_rate)
+        });
+        estimate.raise(votes, &tally, other);
+        estimate
+    }
+
+    /// Whether nothing speaks against it.
+    pub fn trusted(&self) -> bool {
+        self.alarms.is_empty()
+    }
+
+    /// The class posteriors of each item, item by item: each with its own votes taken out of the confusion matrices that it
+    /// is made with, so that few votes an annotator do not make it too sure of itself.
+    pub fn posteriors(&self) -> &[f64] {
+        &self.posteriors
+    }
+
+    /// The label of each item: the class with the largest posterior.
+    pub fn labels(&self) -> Vec<usize> {
+        self.posteriors.chunks_exact(self.class_prior.len()).map(|item| best(item.iter().copied())).collect()
+    }
+
+    /// The number of annotators.
+    pub fn annotators(&self) -> usize {
+        self.cast.len()
+    }
+
+    /// What is known of an annotator.
+    pub fn annotator(&self, annotator: usize) -> Annotator {
+        let k = self.class_prior.len();
+        let reach = Normal::standard().inverse_cdf(0.5 + 0.5 * self.level);
+        let cells = self.crowd.of_annotator(annotator);
+        let trials = &self.trials[annotator * k * k..(annotator + 1) * k * k];
+        let cell = |(value, trials): (&f64, &f64)| share(*value, *trials, reach);
+        let all: Vec<Measured> = cells.iter().zip(trials).map(cell).collect();
+        let [error, trials] = self.errors[annotator];
+        Annotator {
+            votes: self.cast[annotator],
+            error: share(error, trials, reach),
+            confusion: all.chunks_exact(k).map(<[Measured]>::to_vec).collect(),
+        }
+    }
+
+    /// What the pairs of annotators say of independence given the class.
+    pub fn verdict(&self) -> Verdict {
+        match (self.pairs_tested, self.dependent.is_empty()) {
+            (0, _) => Verdict::Untestable,
+            (_, true) => Verdict::Pass,
+            (_, false) => Verdict::Fail,
+        }
+    }
+
+    /// Finds what speaks against it. `other` is how much less likely the other start's end is, and by how much its error
+    /// rate differs.
+    fn raise(&mut self, votes: &Votes, tally: &Tally, other: Option<(f64, f64)>) {
+        let k = self.class_prior.len();
+        let mut alarms = Vec::new();
+        let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
+        if !self.fit.converged {
+            raise(
+                format!("EM did not converge in {} iterations", self.fit.iterations),
+                "give more items or votes",
+            );
+        }
+        for (class, count) in tally.classes.iter().enumerate().filter(|(_, n)| **n < FEWEST_OF_A_CLASS) {
+            raise(
+                format!("class `{}` has {count:.1} items: next to none are its own", self.classes[class]),
+                "leave the class out, or give items in which it occurs",
+            );
+        }
+        let three = (0..votes.items()).filter(|item| votes.of_item(*item).len() >= 3).count();
+        if three < ITEMS_PER_CELL * k * k {
+            raise(
+                format!(
+                    "only {three} items have three votes or more, and {} are needed to tell {k} classes apart",
+                    ITEMS_PER_CELL * k * k
+                ),
+                "give more items with at least three votes",
+            );
+        }
+        if !self.dependent.is_empty() {
+            raise(
+                format!(
+                    "{} of {} pairs of annotators depend on each other given the class: labels are wrong more often than estimated",
+                    self.dependent.len(),
+                    self.pairs_tested
+                ),
+                "leave out annotators who copy; where most pairs depend on each other, items differ in difficulty, and only labels will tell",
+            );
+        }
+        let mut pooled = vec![0.0; k * k];
+        for (ballot, row) in tally.counts.chunks_exact(k).enumerate() {
+            (0..k).for_each(|j| pooled[ballot % k * k + j] += row[j]);
+        }
+        for class in 0..k {
+            let most = best((0..k).map(|c| pooled[c * k + class]));
+            if most != class {
+                raise(
+                    format!(
+                        "items of class `{}` have more votes for `{}` than for it",
+                        self.classes[class], self.classes[most]
+                    ),
+                    "its name may be another's: check some of its items by hand, or merge the two",
+                );
+            }
+        }
+        if self.matching_gap.value <= ERRORS * self.matching_gap.standard_error {
+            raise(
+                "the best naming of the classes leads the second-best by less than its error".into(),
+                "the annotators hardly tell some classes apart: merge them, or give more votes",
+            );
+        }
+        if let Some((less, difference)) = other
+            && less < EQUAL_FIT
+            && difference.abs() > ERRORS * self.error_rate.standard_error
+        {
+            raise(
+                format!("another crowd fits as well, with an error rate that is {difference:+.4} off"),
+                "give more votes: these do not decide between the two",
+            );
+        }
+        self.alarms = alarms;
+    }
+}
+
+/// Of each annotator, the share of its votes that are not the item's class, as the posteriors have it; one half where there
+/// are none.
+fn own_errors(votes: &Votes, tally: &Tally) -> Vec<f64> {
+    let k = votes.k();
+    let of_annotator = |(cells, cast): (&[f64], u32)| match cast {
+        0 => 0.5,
+        cast => 1.0 - (0..k).map(|j| cells[j * k + j]).sum::<f64>() / f64::from(cast),
+    };
+    tally.counts.chunks_exact(k * k).zip(votes.by_annotator()).map(of_annotator).collect()
+}

@@ -1,0 +1,272 @@
+//! From votes to the crowd behind them.
+
+use super::annotators::trials;
+use super::cast::Votes;
+use super::dawid_skene::{Crowd, Fitted, Smoothing, Stop, dawid_skene, majority};
+use super::estimate::{Parts, VoteEstimate};
+use super::left_out::LeftOut;
+use super::pairs::pairs;
+use super::spectral::{NoSpectralStart, name, spectral};
+use super::tally::{GROUPS, Tally};
+use crate::error::{Error, Result};
+use crate::interval::Deviations;
+use rayon::prelude::*;
+
+/// Votes for each class that are added to every annotator's in the confusion matrices that are shown: enough to make what was
+/// never seen possible. More of them make better labels, but hide what an annotator's own votes say.
+const SHOWN: f64 = 1.0;
+/// Without smoothing the likelihood has no sharp top, and goes on rising by little for long.
+const UNSMOOTHED: Stop = Stop { iterations: 5_000, tolerance: 1e-9 };
+/// Steps of EM from the whole crowd to that without a group of items.
+const STEPS: usize = 2;
+
+/// What to estimate, and how; checked once by [`VoteParams::check`].
+#[derive(Debug, Clone)]
+pub struct VoteParams {
+    level: f64,
+    smoothing: Option<f64>,
+    seed: u64,
+}
+
+impl Default for VoteParams {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl VoteParams {
+    /// Intervals at 0.95, smoothing by the number of classes, a fixed seed.
+    pub fn new() -> Self {
+        Self { level: 0.95, smoothing: None, seed: 0 }
+    }
+
+    /// The level of confidence of the intervals.
+    #[must_use]
+    pub fn level(self, level: f64) -> Self {
+        Self { level, ..self }
+    }
+
+    /// Votes for each class, shared out as all annotators vote, that are added to those of every annotator while the crowd is
+    /// fitted; `None` is the [default](default_smoothing). Zero is the most likely crowd, whatever it is.
+    #[must_use]
+    pub fn smoothing(self, smoothing: Option<f64>) -> Self {
+        Self { smoothing, ..self }
+    }
+
+    /// The seed of everything random.
+    #[must_use]
+    pub fn seed(self, seed: u64) -> Self {
+        Self { seed, ..self }
+    }
+
+    /// Checks all of it.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a level that is not between 0 and 1, or a smoothing that is not a number, zero or more.
+    pub fn check(self) -> Result<VoteEstimator> {
+        if !(self.level > 0.0 && self.level < 1.0) {
+            return Err(Error::InvalidParameter {
+                name: "level",
+                value: self.level.to_string(),
+                expected: "a number between 0 and 1, such as 0.95",
+            });
+        }
+        if let Some(smoothing) = self.smoothing.filter(|s| !(s.is_finite() && *s >= 0.0)) {
+            return Err(Error::InvalidParameter {
+                name: "smoothing",
+                value: smoothing.to_string(),
+                expected: "a number of votes, zero or more",
+            });
+        }
+        Ok(VoteEstimator { params: self })
+    }
+}
+
+/// The votes for each class that are added to every annotator's: `3 + k / 2`, which labels of simulated crowds were the most
+/// accurate with.
+pub fn default_smoothing(k: usize) -> f64 {
+    3.0 + 0.5 * k as f64
+}
+
+/// Estimates the crowd behind votes; made by [`VoteParams::check`].
+///
+/// EM climbs from the majority's crowd and from that of the moments of three blocks of annotators; the larger
+/// objective wins, so that it is never below that of EM from the majority. Classes are called by the names under which most
+/// votes are right: annotators are taken to be better than chance on average.
+#[derive(Debug, Clone)]
+pub struct VoteEstimator {
+    params: VoteParams,
+}
+
+/// Where EM started from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum VoteStart {
+    /// The votes' majority.
+    Majority,
+    /// The moments of three blocks of annotators.
+    Spectral,
+}
+
+impl VoteStart {
+    /// The name that `fit.start` shows.
+    pub fn name(self) -> &'static str {
+        match self {
+            VoteStart::Majority => "majority",
+            VoteStart::Spectral => "spectral",
+        }
+    }
+}
+
+/// The fits from both starts.
+pub(crate) struct Fits {
+    pub(crate) start: VoteStart,
+    pub(crate) best: Fitted,
+    pub(crate) majority_objective: f64,
+    /// The other start's fit, or why there is none.
+    pub(crate) other: std::result::Result<Fitted, NoSpectralStart>,
+    /// The class prior of the moments, which few votes an annotator do no harm to.
+    pub(crate) moments_prior: Option<Vec<f64>>,
+    pub(crate) smoothing: f64,
+}
+
+impl VoteEstimator {
+    /// The crowd, and the error rate of the labels that it gives to items. Classes have these names.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for fewer than two classes or another number of names, [`Error::FewAnnotators`], [`Error::NoThreeVotes`] and
+    /// [`Error::UnvotedClass`]: what no fit could mend.
+    pub fn estimate(&self, votes: &Votes, classes: &[String]) -> Result<VoteEstimate> {
+        refuse(votes, classes)?;
+        let fits = self.fit(votes)?;
+        let pooled = Smoothing::pooled(votes, default_smoothing(votes.k()));
+        let LeftOut { posteriors, tally } = LeftOut::new(votes, &fits.best.crowd, &pooled);
+        let shown = Smoothing::pooled(votes, SHOWN);
+        let crowd = shown.maximise(&tally);
+        let plain = quantities(&Tally::of(votes, &fits.best.crowd));
+        let deviations = self.without_groups(votes, &fits, &plain);
+        let by_ballot = votes.by_ballot();
+        let trials = trials(votes, &by_ballot, &crowd, &posteriors, &shown);
+        let pairs = pairs(votes, &by_ballot, &crowd, &posteriors);
+        let matching = name(&tally);
+        let level = self.params.level;
+        let optimism = plain[0] - error_rate(&tally);
+        let parts = Parts {
+            votes,
+            classes,
+            fits,
+            crowd,
+            posteriors,
+            tally,
+            optimism,
+            deviations,
+            trials,
+            pairs,
+            matching,
+            level,
+        };
+        Ok(VoteEstimate::new(parts))
+    }
+
+    fn fit(&self, votes: &Votes) -> Result<Fits> {
+        let k = votes.k();
+        let pooled = Smoothing::pooled(votes, default_smoothing(k));
+        let strength = self.params.smoothing.unwrap_or_else(|| default_smoothing(k));
+        let smoothing = if strength == 0.0 { Smoothing::none(k) } else { Smoothing::pooled(votes, strength) };
+        let stop = if strength == 0.0 { UNSMOOTHED } else { Stop::default() };
+        let climb = |start| named(votes, dawid_skene(votes, start, &smoothing, stop));
+        let by_majority = climb(majority(votes, &smoothing));
+        let majority_objective = by_majority.objective;
+        let least = Stop::default().tolerance * votes.len() as f64;
+        // What few votes say of an annotator is noise, and a probability of zero is one for ever: this start is always smoothed.
+        let moments = spectral(votes, &pooled, self.params.seed)?;
+        let moments_prior = moments.as_ref().ok().map(|crowd| crowd.prior.clone());
+        let by_moments = moments.map(climb);
+        let (start, best, other) = match by_moments {
+            // Where both end at the same top the last digits do not decide.
+            Ok(fitted) if fitted.objective > majority_objective + least => {
+                (VoteStart::Spectral, fitted, Ok(by_majority))
+            }
+            other => (VoteStart::Majority, by_majority, other),
+        };
+        Ok(Fits { start, best, majority_objective, other, moments_prior, smoothing: strength })
+    }
+
+    /// The error rate, the lead of the names and the class prior without each group of items, by a few steps of EM.
+    fn without_groups(&self, votes: &Votes, fits: &Fits, whole: &[f64]) -> Deviations {
+        let k = votes.k();
+        let smoothing =
+            if fits.smoothing == 0.0 { Smoothing::none(k) } else { Smoothing::pooled(votes, fits.smoothing) };
+        let without = |group: usize| {
+            let mut crowd: Crowd = fits.best.crowd.clone();
+            let mut steps: Vec<Vec<f64>> = Vec::with_capacity(STEPS + 1);
+            for _ in 0..=STEPS {
+                let tally = Tally::without(votes, &crowd, Some(group));
+                crowd = smoothing.maximise(&tally);
+                steps.push(quantities(&tally));
+            }
+            extrapolate(&steps)
+        };
+        let left: Vec<Vec<f64>> = (0..GROUPS).into_par_iter().map(without).collect();
+        Deviations::of_left_out(whole, &left)
+    }
+}
+
+/// Where steps that shrink by a constant factor lead: the last two are taken to.
+fn extrapolate(steps: &[Vec<f64>]) -> Vec<f64> {
+    let [.., a, b, c] = steps else { return steps.last().cloned().unwrap_or_default() };
+    let limit = |i: usize| {
+        let (first, second) = (b[i] - a[i], c[i] - b[i]);
+        let ratio = if first.abs() > 0.0 { (second / first).clamp(0.0, 0.9) } else { 0.0 };
+        c[i] + second * ratio / (1.0 - ratio)
+    };
+    (0..c.len()).map(limit).collect()
+}
+
+/// The error rate, the lead of the names over the second-best, and the class prior.
+fn quantities(tally: &Tally) -> Vec<f64> {
+    let items: f64 = tally.classes.iter().sum();
+    let mut out = vec![error_rate(tally), lead(tally)];
+    out.extend(tally.classes.iter().map(|n| n / items));
+    out
+}
+
+/// How often the class with the largest posterior is wrong, as the posteriors have it.
+fn error_rate(tally: &Tally) -> f64 {
+    1.0 - tally.right / tally.classes.iter().sum::<f64>()
+}
+
+/// By how much of all votes more are right under the best names than under the second-best.
+pub(crate) fn lead(tally: &Tally) -> f64 {
+    name(tally).gap / tally.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+}
+
+/// The same fit with classes called by the names under which most votes are right.
+fn named(votes: &Votes, fitted: Fitted) -> Fitted {
+    let order = name(&Tally::of(votes, &fitted.crowd)).order;
+    Fitted { crowd: fitted.crowd.reorder(&order), ..fitted }
+}
+
+/// Refuses what cannot be answered.
+fn refuse(votes: &Votes, classes: &[String]) -> Result<()> {
+    let k = votes.k();
+    if k < 2 || classes.len() != k {
+        return Err(Error::InvalidParameter {
+            name: "classes",
+            value: classes.join(", "),
+            expected: "at least two are needed, and one name for each",
+        });
+    }
+    let voted = votes.by_annotator().iter().filter(|n| **n > 0).count();
+    if voted < 3 {
+        return Err(Error::FewAnnotators { annotators: voted });
+    }
+    if (0..votes.items()).all(|item| votes.of_item(item).len() < 3) {
+        return Err(Error::NoThreeVotes { items: votes.items() });
+    }
+    let cast = votes.cast();
+    let unvoted = |class: &usize| cast.iter().skip(*class).step_by(k).all(|n| *n == 0);
+    match (0..k).find(unvoted) {
+        Some(class) => Err(Error::UnvotedClass { class: classes[class].clone() }),
+        None => Ok(()),
+    }
+}
