@@ -2,8 +2,12 @@
 
 use std::fs;
 use std::path::PathBuf;
+use triview::learning::FeatureSource;
 use triview::views::Source;
-use triview_table::{Input, ReadOptions, Table, silence_caught_panics, state};
+use triview_table::{
+    FeatureOptions, FeatureTable, Input, ReadOptions, SequenceTable, Table, VoteOptions, VoteTable, model,
+    silence_caught_panics, state, write_transitions,
+};
 
 /// A file of this process's own with these bytes, in memory where the system has such a folder.
 fn put(bytes: &[u8], ending: &str) -> PathBuf {
@@ -40,4 +44,58 @@ pub fn read_state(bytes: &[u8]) {
         assert_eq!(state::read(&path).expect("and read again"), moments);
     }
     let _ = state::read_header(&path);
+}
+
+/// Reads bytes as a model; what is read must be what is written again.
+pub fn read_model(bytes: &[u8]) {
+    let path = put(bytes, "safetensors");
+    if let Ok(read) = model::read(&path) {
+        model::write(&path, &read).expect("a model that was read can be written");
+        assert_eq!(model::read(&path).expect("and read again"), read);
+    }
+}
+
+/// Reads bytes as transition potentials; what is read must be what is written again.
+pub fn read_transitions(bytes: &[u8]) {
+    let path = put(bytes, "csv");
+    if let Ok(chain) = triview_table::read_transitions(&path) {
+        write_transitions(&path, &chain).expect("potentials that were read can be written");
+        assert_eq!(triview_table::read_transitions(&path).expect("and read again"), chain);
+    }
+}
+
+/// Reads bytes as a CSV table of sequences with two states.
+pub fn read_sequences(bytes: &[u8]) {
+    let path = put(bytes, "csv");
+    let states = ["x", "y"].map(String::from);
+    let Ok(table) = SequenceTable::open(&[path], &states) else { return };
+    for named in table.named() {
+        let Ok(named) = named else { return };
+        assert_eq!(named.names.len(), named.sequences.len(), "every sequence has a name");
+    }
+}
+
+/// Reads bytes as a CSV table of votes, with classes as they come and given.
+pub fn read_votes(bytes: &[u8]) {
+    let path = put(bytes, "csv");
+    let given = VoteOptions { classes: Some(["x", "y"].map(String::from).to_vec()), ..Default::default() };
+    for options in [VoteOptions::default(), given] {
+        if let Ok(table) = VoteTable::read(std::slice::from_ref(&path), &options) {
+            assert_eq!(table.votes.k(), table.classes.len(), "every class has a name");
+        }
+    }
+}
+
+/// Reads bytes as a CSV table of features, with labels and without.
+pub fn read_features(bytes: &[u8]) {
+    let path = put(bytes, "csv");
+    let labelled = FeatureOptions { label: Some("label".into()), ..Default::default() };
+    for options in [FeatureOptions::default(), labelled] {
+        let Ok(mut table) = FeatureTable::open(std::slice::from_ref(&path), &options) else { continue };
+        if options.label.is_some() && table.find_classes().is_err() {
+            continue;
+        }
+        let Ok(mut batches) = table.batches() else { continue };
+        while let Some(Ok(_)) = batches.next() {}
+    }
 }

@@ -27,6 +27,10 @@ use args::{Cli, Command, Global};
 use clap::Parser;
 use std::process::ExitCode;
 
+/// The system's gives memory back and asks for it again all along: a sixth of the time of an estimate from few rows.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -11,10 +11,14 @@ use std::path::Path;
 use std::sync::Arc;
 use triview::features::{Bins, FeatureMap};
 use triview::grouping::Grouping;
+use triview::learning::FeatureSource;
 use triview::loss::{LogLoss, SharedLoss};
 use triview::moments::{Header, Moments};
 use triview::views::Schema;
-use triview_table::{ReadOptions, silence_caught_panics, state};
+use triview_table::{
+    FeatureOptions, FeatureTable, ReadOptions, SequenceTable, VoteOptions, VoteTable, model,
+    read_transitions, silence_caught_panics, state,
+};
 
 /// Reads bytes as a table, in the ways that take different paths through the readers.
 fn read_table(path: &Path) {
@@ -28,6 +32,33 @@ fn read_table(path: &Path) {
 fn read_state(path: &Path) {
     let _ = state::read(path);
     let _ = state::read_header(path);
+}
+
+fn read_model(path: &Path) {
+    let _ = model::read(path);
+}
+
+fn read_potentials(path: &Path) {
+    let _ = read_transitions(path);
+}
+
+fn read_sequences(path: &Path) {
+    let states = ["x", "y"].map(String::from);
+    if let Ok(table) = SequenceTable::open(&[path.into()], &states) {
+        let _ = table.named().take_while(Result::is_ok).count();
+    }
+}
+
+fn read_votes(path: &Path) {
+    let _ = VoteTable::read(&[path.into()], &VoteOptions::default());
+}
+
+fn read_features(path: &Path) {
+    let options = FeatureOptions { label: Some("label".into()), ..Default::default() };
+    if let Ok(mut table) = FeatureTable::open(&[path.into()], &options) {
+        let _ = table.find_classes();
+        let _ = table.batches().map(|batches| batches.take_while(Result::is_ok).count());
+    }
 }
 
 /// Runs a reader over some bytes and says which made it panic.
@@ -131,14 +162,40 @@ fn damaged_states() {
 }
 
 #[test]
+fn damaged_models_sequences_votes_and_features() {
+    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let readers: [(&str, &str, fn(&Path)); 6] = [
+        ("model/valid.safetensors", "t.safetensors", read_model),
+        ("sequences/valid.csv", "t.csv", read_sequences),
+        ("transitions/valid.csv", "t.csv", read_potentials),
+        ("votes/valid-long.csv", "t.csv", read_votes),
+        ("votes/valid-wide.csv", "t.csv", read_votes),
+        ("features/valid.csv", "t.csv", read_features),
+    ];
+    for (file, name, read) in readers {
+        cut_and_flip(name, &std::fs::read(corpus.join(file)).unwrap(), read);
+    }
+}
+
+#[test]
 fn findings_of_the_fuzz_targets() {
     silence_caught_panics();
     let folder = folder();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    for reader in ["csv", "parquet", "ipc", "npy", "state"] {
-        let ending = if reader == "ipc" { "arrow" } else { reader };
+    let readers: [(&str, &str, fn(&Path)); 10] = [
+        ("csv", "csv", read_table),
+        ("parquet", "parquet", read_table),
+        ("ipc", "arrow", read_table),
+        ("npy", "npy", read_table),
+        ("state", "state", read_state),
+        ("model", "safetensors", read_model),
+        ("sequences", "csv", read_sequences),
+        ("transitions", "csv", read_potentials),
+        ("votes", "csv", read_votes),
+        ("features", "csv", read_features),
+    ];
+    for (reader, ending, read) in readers {
         let path = folder.path().join("finding").with_extension(ending);
-        let read: fn(&Path) = if reader == "state" { read_state } else { read_table };
         for finding in std::fs::read_dir(corpus.join(reader)).unwrap() {
             let finding = finding.unwrap().path();
             survives(&finding.display().to_string(), &std::fs::read(&finding).unwrap(), &path, read);

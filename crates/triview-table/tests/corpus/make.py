@@ -1,6 +1,6 @@
-"""Writes the `valid-*` files beside this script, as other programs write tables: pip install numpy pyarrow.
+"""Writes the `valid-*` files beside this script, as other programs write tables: pip install numpy pyarrow safetensors.
 
-All hold five rows of three views and two classes whose score is (7 row + 3 view + class) mod 11. They are
+Score tables hold five rows of three views and two classes whose score is (7 row + 3 view + class) mod 11. They are
 the seeds of the fuzz targets, and `tests/formats.rs` reads them. What the fuzz targets find is kept here too.
 """
 
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.feather
 import pyarrow.parquet as pq
+from safetensors.numpy import save_file
 
 HERE = Path(__file__).parent
 SCORES = np.array([[[(7 * r + 3 * v + c) % 11 for c in range(2)] for v in range(3)] for r in range(5)])
@@ -114,5 +115,36 @@ def state():
     (HERE / "state" / "valid.json").write_text(json.dumps(envelope) + "\n")
 
 
-for write in [parquet, ipc, npy, csv, state]:
+def text(path, lines):
+    (HERE / path).write_text("\n".join(lines) + "\n")
+
+
+def model():
+    """Two features of the first view, one of the others, two classes."""
+    views = [{"name": "a", "features": ["p", "q"]}, {"name": "b", "features": ["p"]}, {"name": "c", "features": ["p"]}]
+    envelope = {"triview": "model", "version": 1, "header": {"views": views, "classes": ["x", "y"]}}
+    tensors = {}
+    for view in views:
+        tensors[f"weight.{view['name']}"] = np.ones((2, len(view["features"])))
+        tensors[f"bias.{view['name']}"] = np.zeros(2)
+    save_file(tensors, HERE / "model" / "valid.safetensors", metadata={"triview": json.dumps(envelope)})
+
+
+def sequences():
+    rows = [(s, p) for s in ["one", "two"] for p in range(3 + len(s) % 2)]
+    text("sequences/valid.csv", ["sequence,position,emission:x,emission:y,label"]
+         + [f"{s},{p},{0.5 * p},-1e-1,x" for s, p in rows])
+    text("transitions/valid.csv", ["state,x,y", "x,-0.5,-1", "y,-inf,0", "initial,-0.7,-0.7"])
+
+
+def votes():
+    text("votes/valid-long.csv", ["item,annotator,vote"] + [f"{i},{a},{'xy'[(i + a) % 2]}" for i in range(4) for a in range(3)])
+    text("votes/valid-wide.csv", ["item,ann,ben,cid", "1,x,y,x", "2,,y,y", "3,x,x,"])
+
+
+def features():
+    text("features/valid.csv", ["a:p,a:q,b:p,c:p,label", "1,2,3,4,x", "-1,.5,1e-3,0,y", "1,1,1,1,"])
+
+
+for write in [parquet, ipc, npy, csv, state, model, sequences, votes, features]:
     write()

@@ -121,6 +121,7 @@ fn tables_that_other_programs_wrote() {
     }
     triview_table::state::read(&corpus.join("state/valid.state")).unwrap();
     triview_table::state::read_header(&corpus.join("state/valid.json")).unwrap();
+    assert_eq!(triview_table::model::read(&corpus.join("model/valid.safetensors")).unwrap().schema.k(), 2);
 }
 
 /// Missing views of `n` rows: each of the three alone, two, and all of them.

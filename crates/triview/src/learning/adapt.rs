@@ -292,8 +292,7 @@ impl Adapter {
             }
             .into());
         }
-        let halves =
-            if self.params.judged { Some([task.half(&kept, 0)?, task.half(&kept, 1)?]) } else { None };
+        let halves = if self.params.judged { Some(task.halves(&kept)?) } else { None };
         let no_number = || Error::InvalidParameter {
             name: "loss",
             value: self.loss.name().into(),

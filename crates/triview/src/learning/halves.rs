@@ -109,8 +109,19 @@ impl Task<'_> {
         Fitting::new(rows, (self.seed, labeller), (linear, loss), self.old.as_ref(), self.gap)
     }
 
+    /// What each half makes of the other: at the same time, where the rows are in memory; otherwise one after the other, as
+    /// then it is the reading that takes the time.
+    pub(super) fn halves<S: FeatureSource>(&self, source: &Kept<'_, S>) -> Result<[HalfFit; 2], S::Error> {
+        if source.in_memory() {
+            let (first, second) = rayon::join(|| self.half(source, 0), || self.half(source, 1));
+            Ok([first?, second?])
+        } else {
+            Ok([self.half(source, 0)?, self.half(source, 1)?])
+        }
+    }
+
     /// Adapts to one half of the rows, and judges the results on the other.
-    pub(super) fn half<S: FeatureSource>(&self, source: &S, half: u64) -> Result<HalfFit, S::Error> {
+    fn half<S: FeatureSource>(&self, source: &S, half: u64) -> Result<HalfFit, S::Error> {
         let (fitted, other) = (Half { source, half: 1 - half }, Half { source, half });
         // The halves are read some dozens of times.
         let (fitted, other) = (Kept::of(&fitted)?, Kept::of(&other)?);

@@ -36,6 +36,11 @@ impl<'a, S: FeatureSource> Kept<'a, S> {
         }
         Ok(Self { source, batches })
     }
+
+    /// Whether the rows were few enough to be kept.
+    pub(crate) fn in_memory(&self) -> bool {
+        self.batches.is_some()
+    }
 }
 
 impl<S: FeatureSource> FeatureSource for Kept<'_, S> {
@@ -153,7 +158,7 @@ mod tests {
     fn what_does_not_fit_is_read_again() {
         let source = numbered(&[10, 10]);
         let (kept, streamed) = (Kept::of(&source).expect("rows"), Kept::within(&source, 150).expect("rows"));
-        assert!(kept.batches.is_some() && streamed.batches.is_none());
+        assert!(kept.in_memory() && !streamed.in_memory());
         assert_eq!(numbers(&kept), numbers(&streamed));
     }
 }

@@ -177,10 +177,11 @@ impl FeatureBatch {
     }
 }
 
-/// Feature rows that can be read from the first on more than once, batch by batch, in the same order every time.
-pub trait FeatureSource {
+/// Feature rows that can be read from the first on more than once, batch by batch, in the same order every time, and by two
+/// readers at once.
+pub trait FeatureSource: Sync {
     /// What reading may fail with.
-    type Error: From<Error>;
+    type Error: From<Error> + Send;
 
     /// What the columns mean.
     fn schema(&self) -> &FeatureSchema;

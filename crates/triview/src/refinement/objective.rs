@@ -191,10 +191,10 @@ impl Objective {
         let (k, size) = (self.k, at.gradient.len());
         let prior = &at.mixture.prior;
         let jacobian = self.jacobian(at, size);
-        let mut scaled = jacobian.clone();
-        for column in scaled.col_iter_mut() {
-            column.iter_mut().zip(&at.detail.bends).for_each(|(cell, bend)| *cell *= bend);
-        }
+        let bent = match self.distance {
+            Distance::Squares => None,
+            Distance::KullbackLeibler => Some(scaled(&jacobian, &at.detail.bends)),
+        };
         let mut hessian = Mat::zeros(size, size);
         triangular::matmul(
             hessian.as_mut(),
@@ -202,7 +202,7 @@ impl Objective {
             Accum::Replace,
             jacobian.transpose(),
             BlockStructure::Rectangular,
-            scaled.as_ref(),
+            bent.as_ref().unwrap_or(&jacobian).as_ref(),
             BlockStructure::Rectangular,
             1.0,
             Par::Seq,
@@ -286,6 +286,16 @@ impl Objective {
         }
         jacobian
     }
+}
+
+/// Each row of a matrix times a number.
+fn scaled(matrix: &Mat<f64>, by: &[f64]) -> Mat<f64> {
+    let mut scaled = Mat::zeros(matrix.nrows(), matrix.ncols());
+    for column in 0..matrix.ncols() {
+        let cells = scaled.col_as_slice_mut(column).iter_mut().zip(matrix.col_as_slice(column));
+        cells.zip(by).for_each(|((scaled, cell), by)| *scaled = cell * by);
+    }
+    scaled
 }
 
 /// `sum_j weight_j F_1j (x) F_2j (x) F_3j`.
