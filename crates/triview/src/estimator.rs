@@ -333,9 +333,14 @@ impl Estimator {
         Ok((estimate, Labeller::new(moments.header(), &solution)?))
     }
 
-    pub(crate) fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
+    /// What a state says, untested.
+    pub(crate) fn solution(&self, moments: &Moments) -> Result<Solution> {
         enough_rows(moments.rows(), moments.header().states())?;
-        let solution = solve(moments, self.seed)?;
+        solve(moments, self.seed)
+    }
+
+    pub(crate) fn solved(&self, moments: &Moments) -> Result<(Estimate, Solution)> {
+        let solution = self.solution(moments)?;
         let tested = diagnostics::test(moments, &solution, self.seed)?;
         Ok((Estimate::new(moments, &solution, tested, self.level)?, solution))
     }

@@ -172,38 +172,60 @@ pub(crate) fn overlapping_classes(out: &mut impl Write) -> Result<()> {
 /// How the error falls with the rows.
 pub(crate) fn rate(out: &mut impl Write) -> Result<()> {
     const DRAWS: u64 = 24;
-    const PRESETS: [Preset; 3] = [Preset::Three, Preset::Six, Preset::Ten];
+    const PRESETS: [Preset; 4] = [Preset::Two, Preset::Three, Preset::Six, Preset::Ten];
     writeln!(out, "\n### Error by rows: RMSE, {DRAWS} draws\n")?;
-    writeln!(out, "| rows | {} |\n|---|---|---|---|", PRESETS.map(|preset| preset.to_string()).join(" | "))?;
+    writeln!(out, "| rows | {} |", PRESETS.map(|preset| preset.to_string()).join(" | "))?;
+    writeln!(out, "|---|{}", "---|".repeat(PRESETS.len()))?;
     let estimator = Params::new().seed(SEED).check()?;
-    let mut points = PRESETS.map(|_| Vec::new());
+    // For each preset and number of rows, the squared error of each draw.
+    let mut squares = PRESETS.map(|_| Vec::new());
     for quadrupling in 0..5 {
         let rows = 2_000usize << (2 * quadrupling);
         let mut cells = Vec::new();
-        for (preset, points) in PRESETS.iter().zip(&mut points) {
-            let mut errors = Errors::default();
+        for (preset, squares) in PRESETS.iter().zip(&mut squares) {
+            let mut of_draws = Vec::new();
             for draw in 0..DRAWS {
                 let population = Population::draw(&preset.setting(), 1_000 + draw)?;
                 let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(2_000 + draw));
-                let truth = log_loss(&batch, &labels);
+                let truth = log_loss(&batch, &labels).value;
                 let estimate =
                     estimator.estimate(&InMemory::new(population.schema().clone(), vec![batch]))?;
-                errors.add(estimate.risk, estimate.standard_error, truth);
+                of_draws.push((estimate.risk - truth).powi(2));
             }
-            cells.push(format!("{:.5}", errors.rmse()));
-            points.push(((rows as f64).ln(), errors.rmse().ln()));
+            cells.push(format!("{:.5}", (of_draws.iter().sum::<f64>() / DRAWS as f64).sqrt()));
+            squares.push(((rows as f64).ln(), of_draws));
         }
         writeln!(out, "| {rows} | {} |", cells.join(" | "))?;
         out.flush()?;
     }
-    let slopes = points.map(|points| slope(&points));
-    writeln!(out, "| slope | {} |", slopes.map(|slope| format!("{slope:.3}")).join(" | "))?;
-    writeln!(
-        out,
-        "\nmean slope of log RMSE by log rows: {:.3}",
-        slopes.iter().sum::<f64>() / slopes.len() as f64
-    )?;
+    let slopes = squares.map(|squares| slope_and_error(&squares));
+    let cells = slopes.map(|(slope, error)| format!("{slope:.3} +- {error:.3}"));
+    writeln!(out, "| slope | {} |", cells.join(" | "))?;
+    let count = slopes.len() as f64;
+    let mean = slopes.iter().map(|(slope, _)| slope).sum::<f64>() / count;
+    let error = slopes.iter().map(|(_, error)| error * error).sum::<f64>().sqrt() / count;
+    writeln!(out, "\nmean slope of log RMSE by log rows: {mean:.3} +- {error:.3} (jackknife over draws)")?;
     Ok(())
+}
+
+/// The slope of the logarithm of the root mean square over draws, and its error by leaving out each draw in turn.
+fn slope_and_error(squares: &[(f64, Vec<f64>)]) -> (f64, f64) {
+    let draws = squares[0].1.len();
+    let without = |left: Option<usize>| {
+        let points: Vec<(f64, f64)> = squares
+            .iter()
+            .map(|(log_rows, squares)| {
+                let kept = squares.iter().enumerate().filter(|(draw, _)| Some(*draw) != left);
+                let kept: Vec<f64> = kept.map(|(_, square)| *square).collect();
+                (*log_rows, 0.5 * (kept.iter().sum::<f64>() / kept.len() as f64).ln())
+            })
+            .collect();
+        slope(&points)
+    };
+    let left: Vec<f64> = (0..draws).map(|draw| without(Some(draw))).collect();
+    let mean = left.iter().sum::<f64>() / draws as f64;
+    let spread: f64 = left.iter().map(|slope| (slope - mean).powi(2)).sum();
+    (without(None), (spread * (draws - 1) as f64 / draws as f64).sqrt())
 }
 
 /// Many classes, which are estimated from rows without their third moment: errors in labelled standard errors.

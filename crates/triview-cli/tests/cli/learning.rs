@@ -104,6 +104,7 @@ fn text_and_exit_status() {
         "{run:?}"
     );
     // On the old domain there is next to nothing to gain.
+    folder.write("again.csv", features(1500, 0.0, 10));
     folder.write("old2.csv", features(1500, 0.0, 9));
     folder.answered(&[
         "train",
@@ -117,7 +118,7 @@ fn text_and_exit_status() {
         "-o",
         "seed.safetensors",
     ]);
-    let run = adapt("old.csv");
+    let run = adapt("again.csv");
     assert_eq!(run.code, 1, "{run:?}");
     assert!(run.stdout.contains("The adaptation failed"), "{run:?}");
     // Without a judgement there is none.

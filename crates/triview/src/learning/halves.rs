@@ -1,4 +1,9 @@
 //! What each half of the rows makes of the other: no row is judged by labels or a model that were fitted to it.
+//!
+//! A model is fitted to one half. The other half is cut in two once more, and each quarter is judged by labels that the other
+//! quarter gave, through features that were fitted to the first half. Labels from the rows that the features were fitted to
+//! fall short of one-hot ones on others, because features know their own rows too well, and where scores are tens of nats apart
+//! little is enough: a log risk of 0.033 came out as 0.073 with a standard error of 0.005.
 
 use super::ball::OldRows;
 use super::fits::{Candidate, Fitted, Fitting};
@@ -14,7 +19,7 @@ use crate::interval::{Interval, reach};
 use crate::labelling::Labeller;
 use crate::loss::{Loss, best};
 use crate::metrics::{Measured, by_row, mean_of};
-use crate::moments::Moments;
+use crate::moments::{Header, Moments};
 use crate::sample::Sample;
 use crate::solution::Solution;
 use crate::views::{Batch, Schema, total};
@@ -35,25 +40,33 @@ pub(super) struct Task<'a> {
     pub(super) candidates: Vec<Candidate>,
 }
 
-/// What the scores of the seed model say of some rows, and what labels them.
+/// What the scores of the seed model say of some rows, and what labels rows by it.
 pub(super) struct Labelled {
-    pub(super) estimate: Estimate,
     pub(super) labeller: Labeller,
     moments: Moments,
     solution: Solution,
 }
 
+/// The two quarters of the rows that a model is judged on.
+struct Quarters<'a, S> {
+    rows: [Kept<'a, S>; 2],
+    /// What labels each: made from the other.
+    labelled: [Labelled; 2],
+}
+
 /// A model, and how it fared on rows that it was not fitted to.
 struct Tried {
     standard: Vec<f64>,
-    judged: Judged,
+    judged: [Judged; 2],
     risk: f64,
 }
 
 /// What one half of the rows makes of the other.
 pub(super) struct HalfFit {
     labelled: Labelled,
-    seed: Judged,
+    /// What labels each quarter of the other half.
+    labellers: [Labeller; 2],
+    seed: [Judged; 2],
     /// For each candidate, where it was tried.
     tried: Vec<Option<Tried>>,
 }
@@ -68,14 +81,19 @@ pub(super) struct Compared {
 }
 
 impl Task<'_> {
-    /// Labels the rows of a source.
-    pub(super) fn label<S: FeatureSource>(&self, source: &S) -> Result<Labelled, S::Error> {
+    /// What the rows of a source say of the seed model, and what labels them.
+    pub(super) fn label<S: FeatureSource>(&self, source: &S) -> Result<(Estimate, Labelled), S::Error> {
         let scored = self.scored(source, self.seed);
-        let header = self.estimator.look(&scored)?;
-        let moments = self.estimator.moments(&scored, &header)?;
+        let moments = self.estimator.moments(&scored, &self.estimator.look(&scored)?)?;
         let (estimate, solution) = self.estimator.solved(&moments)?;
-        let labeller = Labeller::new(moments.header(), &solution)?;
-        Ok(Labelled { estimate, labeller, moments, solution })
+        Ok((estimate, Labelled::new(moments, solution)?))
+    }
+
+    /// What labels rows by those of a source, through features that may have been fitted to others.
+    fn label_through<S: FeatureSource>(&self, header: &Header, source: &S) -> Result<Labelled, S::Error> {
+        let moments = self.estimator.moments(&self.scored(source, self.seed), header)?;
+        let solution = self.estimator.solution(&moments)?;
+        Ok(Labelled::new(moments, solution)?)
     }
 
     fn scored<'b, S>(
@@ -123,14 +141,18 @@ impl Task<'_> {
     /// Adapts to one half of the rows, and judges the results on the other.
     fn half<S: FeatureSource>(&self, source: &S, half: u64) -> Result<HalfFit, S::Error> {
         let (fitted, other) = (Half { source, half: 1 - half }, Half { source, half });
-        // The halves are read some dozens of times.
-        let (fitted, other) = (Kept::of(&fitted)?, Kept::of(&other)?);
-        let labelled = self.label(&fitted)?;
-        let labeller = &labelled.labeller;
-        let seed = self.judged(&other, self.seed, labeller)?;
+        // The rows are read some dozens of times.
+        let fitted = Kept::of(&fitted)?;
+        let header = self.estimator.look(&self.scored(&fitted, self.seed))?;
+        let labelled = self.label_through(&header, &fitted)?;
+        let [first, second] = [0, 1].map(|half| Half { source: &other, half });
+        let rows = [Kept::of(&first)?, Kept::of(&second)?];
+        let labelled_by = [self.label_through(&header, &rows[1])?, self.label_through(&header, &rows[0])?];
+        let quarters = Quarters { rows, labelled: labelled_by };
+        let seed = self.judged(&quarters, self.seed)?;
         let standard = Standard { source: &fitted, units: &self.linear.units };
         let standard = Kept::of(&standard)?;
-        let fitting = self.fitting((&fitted, &standard), labeller)?;
+        let fitting = self.fitting((&fitted, &standard), &labelled.labeller)?;
         let mut tried: Vec<Option<Tried>> = Vec::new();
         for (place, &candidate) in self.candidates.iter().enumerate() {
             let fitted = match self.start(&tried, place) {
@@ -139,13 +161,14 @@ impl Task<'_> {
             };
             tried.push(match fitted {
                 Some(Fitted { standard, .. }) => {
-                    let judged = self.judged(&other, &self.linear.model(&standard), labeller)?;
-                    Some(Tried { risk: judged.risk(labeller), judged, standard })
+                    let judged = self.judged(&quarters, &self.linear.model(&standard))?;
+                    Some(Tried { risk: quarters.risk(&judged), judged, standard })
                 }
                 None => None,
             });
         }
-        Ok(HalfFit { labelled, seed, tried })
+        let labellers = quarters.labelled.map(|labelled| labelled.labeller);
+        Ok(HalfFit { labelled, labellers, seed, tried })
     }
 
     /// Where a candidate's fit starts from; nothing where its share has been tried enough.
@@ -164,19 +187,22 @@ impl Task<'_> {
         Some(start.unwrap_or_else(|| vec![0.0; self.linear.shape.len()]))
     }
 
-    /// Judges a model on the rows of a source, which are labelled by their scores under the seed model.
+    /// Judges a model on the rows of each quarter, which are labelled by their scores under the seed model.
     fn judged<S: FeatureSource>(
         &self,
-        source: &S,
+        quarters: &Quarters<'_, S>,
         model: &LogisticModel,
-        labeller: &Labeller,
-    ) -> Result<Judged, S::Error> {
-        let mut judged = Judged::new(self.loss.form(), self.seed.classes());
-        for batch in source.batches()? {
-            let batch = batch?;
-            judged.update(self.loss, labeller, &model.scores(&batch)?, &self.seed.scores(&batch)?);
-        }
-        Ok(judged)
+    ) -> Result<[Judged; 2], S::Error> {
+        let quarter = |quarter: usize| -> Result<Judged, S::Error> {
+            let labeller = &quarters.labelled[quarter].labeller;
+            let mut judged = Judged::new(self.loss.form(), self.seed.classes());
+            for batch in quarters.rows[quarter].batches()? {
+                let batch = batch?;
+                judged.update(self.loss, labeller, &model.scores(&batch)?, &self.seed.scores(&batch)?);
+            }
+            Ok(judged)
+        };
+        Ok([quarter(0)?, quarter(1)?])
     }
 
     /// The judgement of both halves together. Which candidate a half's model is of is decided by the other half.
@@ -193,13 +219,14 @@ impl Task<'_> {
             both.get(smallest(&risks)).and_then(|&place| halves[half].tried[place].as_ref())
         });
         let [Some(first), Some(second)] = chosen else { return Ok(None) };
-        let labellers = halves.each_ref().map(|half| &half.labelled.labeller);
-        let spread = |judged: [&Judged; 2]| {
-            Spread::over_halves([(judged[0], labellers[0]), (judged[1], labellers[1])])
+        let spread = |judged: [&[Judged; 2]; 2]| {
+            let of_half = |half: usize| Spread::crossed(judged[half], &halves[half].labellers);
+            Spread::of_halves([of_half(0), of_half(1)], judged.map(rows_of))
         };
         let adapted = spread([&first.judged, &second.judged]);
         let seed = spread([&halves[0].seed, &halves[1].seed]);
-        let blocks = labellers.iter().map(|labeller| labeller.moved().count()).sum();
+        let labellers = halves.iter().flat_map(|half| &half.labellers);
+        let blocks = labellers.map(|labeller| labeller.moved().count()).sum();
         let reach = reach(self.level, blocks, f64::INFINITY);
         let measured = |spread: &Spread| {
             let (value, standard_error) = (spread.value, spread.standard_error());
@@ -209,7 +236,8 @@ impl Task<'_> {
         let errors = |of: [&LogisticModel; 2]| -> Result<Measured, S::Error> {
             let first = self.error_rate(&Half { source, half: 0 }, of[0], &halves[0].labelled)?;
             let second = self.error_rate(&Half { source, half: 1 }, of[1], &halves[1].labelled)?;
-            let share = halves[0].seed.rows() / (halves[0].seed.rows() + halves[1].seed.rows());
+            let rows = halves.each_ref().map(|half| rows_of(&half.seed));
+            let share = rows[0] / (rows[0] + rows[1]);
             let mean = |first: f64, second: f64| share * first + (1.0 - share) * second;
             let value = mean(first.value, second.value);
             // Each half labels the other: their errors may go together, and are taken to.
@@ -246,10 +274,28 @@ impl Task<'_> {
     }
 }
 
+impl Labelled {
+    fn new(moments: Moments, solution: Solution) -> Result<Self> {
+        Ok(Self { labeller: Labeller::new(moments.header(), &solution)?, moments, solution })
+    }
+}
+
+impl<S> Quarters<'_, S> {
+    /// The risk over both.
+    fn risk(&self, judged: &[Judged; 2]) -> f64 {
+        let weighted = |at: usize| judged[at].rows() * judged[at].risk(&self.labelled[at].labeller);
+        (weighted(0) + weighted(1)) / rows_of(judged)
+    }
+}
+
+fn rows_of(judged: &[Judged; 2]) -> f64 {
+    judged[0].rows() + judged[1].rows()
+}
+
 /// The candidate with the smallest risk over both halves, and where its fit to all rows starts from: between the halves' models.
 pub(super) fn best_of(halves: &[HalfFit; 2]) -> Option<(usize, Vec<f64>)> {
     let both = in_both(halves);
-    let rows = halves.each_ref().map(|half| half.seed.rows());
+    let rows = halves.each_ref().map(|half| rows_of(&half.seed));
     let mean = |of: &dyn Fn(&Tried) -> f64, place: usize| {
         let of_half = |half: usize| halves[half].tried[place].as_ref().map_or(f64::NAN, of) * rows[half];
         (of_half(0) + of_half(1)) / (rows[0] + rows[1])

@@ -176,30 +176,40 @@ fn group_terms(loss: &dyn Loss, labeller: &Labeller, scores: &Batch) -> [Vec<f64
     groups.map(Option::unwrap_or_default)
 }
 
-/// A risk over two halves of the rows, and what each block of rows adds to its error.
+/// A risk over some rows, and what each block of rows adds to its error.
 pub(crate) struct Spread {
     pub(crate) value: f64,
     deviations: Vec<f64>,
 }
 
 impl Spread {
-    /// Each half is judged by labels that the other half gave. A block has part in the error twice: by its rows in its own
-    /// half, and by the maps that it gave the other.
-    pub(crate) fn over_halves(halves: [(&Judged, &Labeller); 2]) -> Self {
-        let total: f64 = halves.iter().map(|(judged, _)| judged.rows()).sum();
-        let share = halves.map(|(judged, _)| judged.rows() / total);
-        let deviations = halves.map(|(judged, labeller)| judged.deviations(labeller));
+    /// Over two parts, each of which is judged by labels that the other gave. A block has part in the error twice: by its
+    /// rows in its own part, and by the maps that it gave the other.
+    pub(crate) fn crossed(judged: &[Judged; 2], labellers: &[Labeller; 2]) -> Self {
+        let rows = judged.each_ref().map(Judged::rows);
+        let share = rows.map(|own| own / (rows[0] + rows[1]));
+        let deviations = [0, 1].map(|part: usize| judged[part].deviations(&labellers[part]));
         let mut blocks = Vec::new();
-        for half in [0, 1] {
-            let (by_rows, by_maps) = (&deviations[half][0], &deviations[1 - half][1]);
-            let part = |all: &[f64], block: usize, share: f64| share * all.get(block).copied().unwrap_or(0.0);
+        for part in [0, 1] {
+            let (by_rows, by_maps) = (&deviations[part][0], &deviations[1 - part][1]);
+            let of = |all: &[f64], block: usize, share: f64| share * all.get(block).copied().unwrap_or(0.0);
             blocks.extend(
                 (0..by_rows.len().max(by_maps.len()))
-                    .map(|block| part(by_rows, block, share[half]) + part(by_maps, block, share[1 - half])),
+                    .map(|block| of(by_rows, block, share[part]) + of(by_maps, block, share[1 - part])),
             );
         }
-        let value = (0..2).map(|half: usize| share[half] * halves[half].0.risk(halves[half].1)).sum();
+        let value = (0..2).map(|part: usize| share[part] * judged[part].risk(&labellers[part])).sum();
         Self { value, deviations: blocks }
+    }
+
+    /// Over two halves of so many rows, which have no row in common.
+    pub(crate) fn of_halves(halves: [Self; 2], rows: [f64; 2]) -> Self {
+        let share = rows.map(|own| own / (rows[0] + rows[1]));
+        let scaled = |half: usize| halves[half].deviations.iter().map(move |d| share[half] * d);
+        Self {
+            value: share[0] * halves[0].value + share[1] * halves[1].value,
+            deviations: scaled(0).chain(scaled(1)).collect(),
+        }
     }
 
     /// This less another of the same rows and labels.
