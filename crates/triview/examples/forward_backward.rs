@@ -34,7 +34,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let messages = chain.messages(sequence, Paths::All);
             log_likelihood += messages.log_z;
             // Keeps the posteriors from being left out as unused.
-            first += messages.posteriors(sequence)[0];
+            first += messages.posteriors()[0];
         }
         fastest = fastest.min(processor_seconds() - start);
     }

@@ -47,6 +47,12 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
+/// The largest number; minus infinity where there are none.
+#[inline(always)]
+pub(crate) fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(f64::NEG_INFINITY, |top, x| if *x > top { *x } else { top })
+}
+
 /// `log sum_i exp(x_i)`, without overflow; minus infinity where all are.
 pub(crate) fn log_sum_exp(x: &[f64]) -> f64 {
     log_sum_exp_of(x.len(), |i| x[i])

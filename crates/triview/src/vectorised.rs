@@ -11,7 +11,11 @@ mod softmax;
 
 use pulp::Arch;
 
-#[cfg(test)]
+/// Runs some arithmetic compiled for the machine's vectors.
+pub(crate) fn dispatch<R>(work: impl FnOnce() -> R) -> R {
+    Arch::new().dispatch(work)
+}
+
 /// Replaces every `x` by `exp(x)`: to a relative error of 1e-14 for `x` in [-708, 709], 0 below, infinity where
 /// it overflows, NaN for NaN.
 pub(crate) fn exp_in_place(x: &mut [f64]) {

@@ -98,7 +98,7 @@ fn draw(setting: &ChainSetting, count: usize, seed: u64) -> Result<Draw> {
         posteriors.chunks_exact(k).map(best).collect()
     };
     let viterbi = wrong(&|scores| chain.viterbi(scores));
-    let posterior = wrong(&|scores| most_likely(chain.messages(scores, Paths::All).posteriors(scores)));
+    let posterior = wrong(&|scores| most_likely(chain.messages(scores, Paths::All).posteriors()));
     let (weights, counted) = trained(chain, &sequences, &labels)?;
     let (risk, standard_error) = labelled(chain, &sequences, &labels);
     let source = InMemorySequences::new(chain.states().to_vec(), vec![sequences.clone()]);

@@ -71,7 +71,7 @@ fn labelled(chain: &Chain, adapted: Option<&Adapted>, named: &Named) -> Vec<Valu
             Some(adapted) => (adapted.viterbi(emission), adapted.posteriors(emission)),
             None => {
                 let messages = chain.messages(emission, Paths::All);
-                (chain.viterbi(emission), messages.posteriors(emission))
+                (chain.viterbi(emission), messages.posteriors())
             }
         };
         for (t, state) in path.into_iter().enumerate() {

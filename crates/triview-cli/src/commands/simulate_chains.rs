@@ -119,7 +119,7 @@ impl ChainTruth {
             let path = chain.viterbi(emission);
             self.viterbi_errors +=
                 path.iter().zip(states).filter(|(said, state)| said != state).count() as u64;
-            let posteriors = messages.posteriors(emission);
+            let posteriors = messages.posteriors();
             let wrong = |token: &(&[f64], &usize)| token.0.iter().any(|other| *other > token.0[*token.1]);
             self.posterior_errors += posteriors.chunks_exact(k).zip(states).filter(wrong).count() as u64;
         }

@@ -1,10 +1,11 @@
 //! The model that the data themselves suggest: calibrated emissions, and transitions as they occur.
 
-use super::chain::{Chain, Messages, Paths};
+use super::chain::{Chain, Paths};
 use super::likelihood::{Likelihood, Parameters};
+use super::messages::Messages;
 use super::sample::Keyed;
 use crate::error::Result;
-use crate::features::{FeatureMap, Posterior};
+use crate::features::{Basis, FeatureMap, Posterior};
 use crate::linalg::softmax;
 use crate::metrics::golden_section;
 
@@ -13,7 +14,7 @@ const CHUNK: usize = 248;
 /// No probability of the adapted model is smaller than this.
 const SMALLEST: f64 = 1e-6;
 /// Of so many sequences one is kept from the fit, and tells how sharp its posteriors should be.
-const HELD_OUT: usize = 4;
+const HELD_OUT: usize = 6;
 
 /// A chain whose emission scores are the seed model's, calibrated without labels, and whose transitions are those that the data
 /// have: unsupervised re-estimation of the seed model.
@@ -51,9 +52,12 @@ impl Adapted {
         sample: &Keyed,
     ) -> Result<Option<Self>> {
         let FeatureMap::Posterior { prior, views, .. } = map else { return Ok(None) };
+        let Basis::Whitened { .. } = &views[1].basis else { return Ok(None) };
         let (fitted, held_out) = sample.split(HELD_OUT)?;
-        let start = Parameters::new(&views[1], prior, transition, first);
-        let end = Likelihood::new(states, &fitted, &start.posterior().basis).maximise(&start);
+        let start = Parameters::new(&views[1], prior, transition, first, &fitted)?;
+        let [of_fitted, of_held_out] =
+            [&fitted, &held_out].map(|keyed| Likelihood::new(states, keyed, &start.posterior().basis));
+        let end = of_fitted.maximise(&start, &of_held_out);
         let log = |p: &f64| p.max(SMALLEST).ln();
         let initial = end.first.iter().map(log).collect();
         let chain = Chain::new(states.to_vec(), Some(initial), end.transition.iter().map(log).collect())?;
@@ -95,7 +99,7 @@ impl Adapted {
     /// The posterior of every token, from the seed model's emission scores, `k` numbers a token.
     pub fn posteriors(&self, scores: &[f64]) -> Vec<f64> {
         let emission = self.emission(scores);
-        self.messages(&emission).posteriors(&emission)
+        self.messages(&emission).posteriors()
     }
 
     /// The messages of a sequence with the adapted emission scores.

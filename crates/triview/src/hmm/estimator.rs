@@ -114,12 +114,13 @@ impl SequenceEstimator {
             return Err(Error::AllTooShort { sequences: census.too_short }.into());
         }
         let margin = census.margin();
-        let adapted = self.adapt(chain, &census.sample, margin)?;
-        let seen = self.see(chain, &census.sample, margin, adapted);
+        let looked_at = census.sample.looked_at()?;
+        let adapted = self.adapt(chain, &census.sample, &looked_at, margin)?;
+        let seen = self.see(chain, &looked_at, margin, adapted);
         // A model that rules states out has messages that do not tell them apart: then the seed's have to do.
         let Seen { adapted, tracks, sample, header } = match seen {
             Err(Error::RankDeficientView { .. } | Error::ConstantView { .. }) => {
-                self.see(chain, &census.sample, margin, Adapted::seed(chain))?
+                self.see(chain, &looked_at, margin, Adapted::seed(chain))?
             }
             seen => seen?,
         };
@@ -150,9 +151,9 @@ impl SequenceEstimator {
 
     /// The model that sampled sequences suggest: from the surrogate labels that the model's own messages give, on to what makes
     /// the sequences most likely.
-    fn adapt(&self, chain: &Chain, sample: &Keyed, margin: usize) -> Result<Adapted> {
+    fn adapt(&self, chain: &Chain, sample: &Keyed, looked_at: &Keyed, margin: usize) -> Result<Adapted> {
         let seed = Adapted::seed(chain);
-        let tracks = track(chain, &seed, sample)?;
+        let tracks = track(chain, &seed, looked_at)?;
         let rows = sampled(chain, &tracks, margin)?;
         let header = self.tokens.look_at(&rows).map_err(|error| match error {
             Error::ConstantView { view } if view != VIEW_NAMES[1] => Error::NoMemory,
@@ -221,7 +222,7 @@ fn unseen(chain: &Chain, tracks: &[Track<'_>], margin: usize) -> Vec<String> {
     let k = chain.k();
     let mut expected = vec![0.0; k];
     for track in tracks {
-        let posteriors = track.own.posteriors(track.emission);
+        let posteriors = track.own.posteriors();
         for t in inner(track.path.len(), margin) {
             expected.iter_mut().zip(&posteriors[t * k..]).for_each(|(sum, p)| *sum += p);
         }

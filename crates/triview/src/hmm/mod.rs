@@ -6,7 +6,7 @@
 //!     -log p(y | x) = log Z(x) - sum_t log g(y_t, x_t) - sum_t log f(y_{t-1}, y_t).
 //! ```
 //!
-//! 1. [`Chain`]: the potentials `f`; forward-backward and the Viterbi algorithm in log space.
+//! 1. [`Chain`]: the potentials `f`; forward-backward and the Viterbi algorithm, without underflow.
 //! 2. A token is a row of three views: the message from what is before it, its own emission scores, the message from what is
 //!    after it. Given its state they are independent, and the stages of a table identify the states.
 //! 3. [`Adapted`]: emissions and transitions re-estimated without labels; its messages are better features, and its posterior
@@ -16,10 +16,13 @@
 //! 5. [`SequenceEstimator`]: all of it, and the [`SequenceEstimate`].
 
 mod adapted;
+mod ascent;
 mod chain;
 mod estimate;
 mod estimator;
+mod kernel;
 mod likelihood;
+mod messages;
 mod reading;
 mod sample;
 mod sequences;
@@ -28,9 +31,10 @@ mod sites;
 mod sums;
 
 pub use adapted::Adapted;
-pub use chain::{Chain, Messages, Paths};
+pub use chain::{Chain, Paths};
 pub use estimate::{SequenceEstimate, TokenError};
 pub use estimator::{SequenceEstimator, SequenceParams};
+pub use messages::Messages;
 pub use sequences::{InMemorySequences, SequenceSource, Sequences};
 pub use simulate::{ChainPopulation, ChainSetting};
 pub use sites::Decoding;

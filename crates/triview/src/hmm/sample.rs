@@ -4,8 +4,11 @@ use super::sequences::{SequenceSource, Sequences};
 use crate::error::Result;
 use crate::sample::hash;
 
-/// The most tokens of the sequences that are looked at.
-const MOST_TOKENS: usize = 1 << 16;
+/// The most tokens of the sequences that a model is adapted to.
+const MOST_TOKENS: usize = 1 << 18;
+
+/// The most tokens of those that states are identified from to begin with.
+const MOST_LOOKED_AT: usize = 1 << 16;
 
 /// The fewest tokens of a sequence that has a token with a past and a future.
 pub(crate) const FEWEST_TOKENS: usize = 3;
@@ -49,6 +52,14 @@ impl Keyed {
 
     pub(crate) fn len(&self) -> usize {
         self.keys.len()
+    }
+
+    /// As many of the sequences, evenly spread, as are looked at.
+    pub(crate) fn looked_at(&self) -> Result<Self> {
+        match self.sequences.tokens().div_ceil(MOST_LOOKED_AT) {
+            0 | 1 => Ok(self.clone()),
+            every => Ok(self.split(every)?.1),
+        }
     }
 
     /// All but every so manieth sequence, and those.

@@ -1,12 +1,14 @@
 //! Tokens as rows of three views: what is before it, itself, what is after it.
 
 use super::adapted::Adapted;
-use super::chain::{Chain, Messages, Paths};
+use super::chain::{Chain, Paths};
+use super::messages::Messages;
 use super::sample::Keyed;
 use crate::error::{Error, Result};
 use crate::loss::best;
 use crate::views::{Batch, VIEWS};
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// No message says less than this of a state, relative to its likeliest: identification needs what is bounded.
 const FLOOR: f64 = -30.0;
@@ -25,9 +27,8 @@ pub(crate) struct Track<'a> {
     pub(crate) own: Messages,
     /// The model's best path.
     pub(crate) path: Vec<usize>,
-    /// Of the adapted model, with its emission scores.
+    /// Of the adapted model.
     pub(crate) adapted: Messages,
-    pub(crate) adapted_emission: Vec<f64>,
     /// The adapted posterior of each token by itself.
     pub(crate) alone: Vec<f64>,
 }
@@ -45,15 +46,7 @@ pub(crate) fn track<'a>(chain: &Chain, adapted: &Adapted, keyed: &'a Keyed) -> R
             let adapted_emission = adapted.emission(emission);
             let messages = adapted.messages(&adapted_emission);
             let alone = adapted.alone(&adapted_emission);
-            Ok(Track {
-                alone,
-                key,
-                emission,
-                own,
-                path: chain.viterbi(emission),
-                adapted: messages,
-                adapted_emission,
-            })
+            Ok(Track { alone, key, emission, own, path: chain.viterbi(emission), adapted: messages })
         })
         .collect()
 }
@@ -63,17 +56,22 @@ pub(crate) fn track<'a>(chain: &Chain, adapted: &Adapted, keyed: &'a Keyed) -> R
 pub(crate) fn sites(k: usize, tracks: &[Track<'_>], margin: usize) -> Batch {
     let of = |track: &Track<'_>| inner(track.path.len(), margin);
     let clusters: Vec<u64> = tracks.iter().flat_map(|track| of(track).map(|_| track.key)).collect();
-    let column = |view: usize, state: usize| {
-        tracks.iter().flat_map(move |track| {
-            of(track).map(move |t| match view {
-                0 => track.adapted.past[t * k + state].max(FLOOR),
-                1 => track.emission[t * k + state],
-                _ => track.adapted.future[t * k + state].max(FLOOR),
-            })
-        })
-    };
-    let scores: Vec<Vec<f64>> =
-        (0..VIEWS).map(|view| (0..k).flat_map(|state| column(view, state)).collect()).collect();
+    let mut scores = vec![vec![0.0; clusters.len() * k]; VIEWS];
+    let mut row = 0;
+    for track in tracks {
+        let views = [&track.adapted.past(), &Cow::Borrowed(track.emission), &track.adapted.future()];
+        for t in of(track) {
+            for (scores, view) in scores.iter_mut().zip(views) {
+                for state in 0..k {
+                    scores[state * clusters.len() + row] = view[t * k + state];
+                }
+            }
+            row += 1;
+        }
+    }
+    for message in [0, 2] {
+        scores[message].iter_mut().for_each(|score| *score = score.max(FLOOR));
+    }
     Batch::from_finite(clusters.len(), scores).with_clusters(clusters)
 }
 
@@ -93,7 +91,7 @@ impl Track<'_> {
             Decoding::Viterbi => self.path.clone(),
             Decoding::Posterior => {
                 let k = self.emission.len() / self.path.len();
-                self.own.posteriors(self.emission).chunks_exact(k).map(|p| best(p.iter().copied())).collect()
+                self.own.posteriors().chunks_exact(k).map(|p| best(p.iter().copied())).collect()
             }
         }
     }
@@ -112,12 +110,13 @@ pub(crate) fn decoding_scores(
     for track in tracks {
         let best = (decoding == Decoding::Viterbi).then(|| chain.messages(track.emission, Paths::Best));
         let messages = best.as_ref().unwrap_or(&track.own);
+        let (past, future) = (messages.past(), messages.future());
         for t in inner(track.path.len(), margin) {
             let token = t * k..(t + 1) * k;
             let bounded = |message: &f64| message.max(-1e300);
-            scores[0].extend(messages.past[token.clone()].iter().map(bounded));
+            scores[0].extend(past[token.clone()].iter().map(bounded));
             scores[1].extend_from_slice(&track.emission[token.clone()]);
-            scores[2].extend(messages.future[token].iter().map(bounded));
+            scores[2].extend(future[token].iter().map(bounded));
         }
     }
     scores

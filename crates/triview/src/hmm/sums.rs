@@ -183,8 +183,8 @@ impl Sequence<'_> {
         self.count(Count::Edges, (length - 1) as f64);
         self.count(Count::SiteEdges, inner.len().saturating_sub(1) as f64);
         self.count(Count::LogZ, track.own.log_z);
-        let own = track.own.posteriors(track.emission);
-        let adapted = track.adapted.posteriors(&track.adapted_emission);
+        let own = track.own.posteriors();
+        let adapted = track.adapted.posteriors();
         let decodings = [
             (Decoding::Viterbi, Count::ViterbiError, Count::ViterbiSites, Count::ViterbiBelief),
             (Decoding::Posterior, Count::PosteriorError, Count::PosteriorSites, Count::PosteriorBelief),
@@ -215,7 +215,7 @@ impl Sequence<'_> {
                 self.add(confusion.start + said..confusion.start + said + k, posterior);
             }
         }
-        track.adapted.pairs(chain, &track.adapted_emission, |t, pairs| {
+        track.adapted.pairs(chain, |t, pairs| {
             let [all, sites] = places.pairs();
             self.add(all, pairs);
             if inner.contains(&t) && inner.contains(&(t - 1)) {

@@ -42,11 +42,9 @@ impl Function for Ridge {
     }
 }
 
-#[cfg(test)]
 /// `exp(x)`.
 pub(super) struct Exp;
 
-#[cfg(test)]
 impl Function for Exp {
     #[inline(always)]
     fn of<S: Simd>(&self, simd: S, x: S::f64s) -> S::f64s {

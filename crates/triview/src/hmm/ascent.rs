@@ -1,0 +1,36 @@
+//! Steps along noisy slopes.
+
+/// How far a coordinate moves at first, in a step.
+const RATE: f64 = 0.02;
+/// How much of the running means of slopes, and of their squares, a step keeps.
+const KEPT: [f64; 2] = [0.9, 0.99];
+
+/// Descent by slopes that are each scaled by their own running size (Adam: Kingma and Ba 2015), with a rate that falls to zero
+/// as half a cosine.
+pub(crate) struct Ascent {
+    slopes: Vec<f64>,
+    squares: Vec<f64>,
+    step: usize,
+    steps: usize,
+}
+
+impl Ascent {
+    /// So many coordinates, so many steps.
+    pub(crate) fn new(coordinates: usize, steps: usize) -> Self {
+        Self { slopes: vec![0.0; coordinates], squares: vec![0.0; coordinates], step: 0, steps }
+    }
+
+    /// Moves a point against a slope.
+    pub(crate) fn step(&mut self, point: &mut [f64], gradient: &[f64]) {
+        let done = self.step as f64 / self.steps as f64;
+        let rate = RATE * 0.5 * (1.0 + (std::f64::consts::PI * done).cos());
+        self.step += 1;
+        let [of_slopes, of_squares] = KEPT.map(|kept| 1.0 - kept.powi(self.step as i32));
+        for (at, slope) in gradient.iter().enumerate() {
+            self.slopes[at] = KEPT[0] * self.slopes[at] + (1.0 - KEPT[0]) * slope;
+            self.squares[at] = KEPT[1] * self.squares[at] + (1.0 - KEPT[1]) * slope * slope;
+            let size = (self.squares[at] / of_squares).sqrt() + 1e-12;
+            point[at] -= rate * self.slopes[at] / of_slopes / size;
+        }
+    }
+}
