@@ -130,11 +130,16 @@ impl Tally {
         };
         let spread = products(&self.imputed, &self.imputed);
         let slope = products(&self.losses, &self.imputed) / spread;
-        let weight = if slope.is_finite() { slope } else { 0.0 };
-        let residuals: Vec<f64> =
-            self.losses.iter().zip(&self.imputed).map(|(loss, imputed)| loss - weight * imputed).collect();
-        // One more number, the slope, was fitted to the residuals.
-        let residual_error = squared_error(&residuals, clusters) * (n - 1.0) / (n - 2.0);
+        // Beyond these ends a slope is mostly noise: few labels have the large losses.
+        let weight = if slope.is_finite() { slope.clamp(0.0, 1.0) } else { 0.0 };
+        // A row draws the slope to itself by its leverage, so that its residual is too small by that share (HC3).
+        let residual = |(loss, imputed): (&f64, &f64)| {
+            let apart = imputed - imputed_mean;
+            let leverage = 1.0 / n + if spread > 0.0 { apart * apart / spread } else { 0.0 };
+            (loss - alone - weight * apart) / (1.0 - leverage).max(1.0 / n)
+        };
+        let residuals: Vec<f64> = self.losses.iter().zip(&self.imputed).map(residual).collect();
+        let residual_error = squared_error(&residuals, clusters);
         let alone_error = squared_error(&self.losses, clusters);
         // A sample without the rare large losses does not know what they are: labels leave no less than the posterior itself
         // admits, and no more than they leave on their own.
@@ -212,7 +217,7 @@ mod tests {
     /// Two classes, loss 0 and 1; four labelled rows of six.
     fn tally() -> Tally {
         let mut tally = Tally::new(6);
-        let rows = [(0.1, Some(0)), (0.2, Some(0)), (0.9, Some(1)), (0.4, Some(1)), (0.3, None), (0.5, None)];
+        let rows = [(0.1, Some(0)), (0.2, Some(1)), (0.9, Some(1)), (0.4, Some(0)), (0.3, None), (0.5, None)];
         for (block, (p, label)) in rows.into_iter().enumerate() {
             tally.add(block, &[1.0 - p, p], |class| class as f64, label);
         }
@@ -222,17 +227,31 @@ mod tests {
     #[test]
     fn the_weight_is_the_slope_and_the_mean_is_corrected_by_it() {
         let powered = tally().powered(None, 0.95, false);
-        // Imputed 0.1, 0.2, 0.9, 0.4 with mean 0.4: squares 0.09 + 0.04 + 0.25 = 0.38, products with -1/2, -1/2, 1/2, 1/2:
-        // 0.15 + 0.1 + 0.25 = 0.5.
-        assert!((powered.weight - 0.5 / 0.38).abs() < 1e-12, "{}", powered.weight);
+        // Imputed 0.1, 0.2, 0.9, 0.4 with mean 0.4: squares 0.09 + 0.04 + 0.25 = 0.38, products with -1/2, 1/2, 1/2, -1/2:
+        // 0.15 - 0.1 + 0.25 = 0.3.
+        let slope = 0.3 / 0.38;
+        assert!((powered.weight - slope).abs() < 1e-12, "{}", powered.weight);
         assert!((powered.imputed - 0.4).abs() < 1e-12);
         assert!((powered.alone.value - 0.5).abs() < 1e-12 && (powered.estimate.value - 0.5).abs() < 1e-12);
         // 1 / (4 * 3).
         assert!((powered.alone.standard_error.powi(2) - 1.0 / 12.0).abs() < 1e-12);
-        // Residual squares 1 - 0.5^2 / 0.38, over n (n - 2); the posterior's own variance, 0.94 / 6 a row, leaves less.
-        let residual = (1.0 - 0.25 / 0.38) / 8.0;
-        let own = (0.09 + 0.16 + 0.09 + 0.24 + 0.21 + 0.25) / 6.0 / 4.0;
-        assert!((powered.worth.residual_variance / 4.0 - f64::max(residual, own)).abs() < 1e-12);
+        // Residuals over one less the leverage, 1/4 at the least: more than the posterior admits.
+        let residual =
+            |loss: f64, apart: f64| (loss - slope * apart) / (0.75 - apart * apart / 0.38_f64).max(0.25);
+        let residuals = [residual(-0.5, -0.3), residual(0.5, -0.2), residual(0.5, 0.5), residual(-0.5, 0.0)];
+        let mean = residuals.iter().sum::<f64>() / 4.0;
+        let variance = residuals.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / 3.0;
+        assert!((powered.worth.residual_variance - variance).abs() < 1e-12, "{variance}");
+    }
+
+    #[test]
+    fn the_weight_is_between_zero_and_one() {
+        for (losses, weight) in [([0.0, 0.0, 9.0, 9.0], 1.0), ([9.0, 9.0, 0.0, 0.0], 0.0)] {
+            let mut tally = tally();
+            tally.losses = losses.to_vec();
+            tally.imputed = vec![0.1, 0.2, 0.9, 0.4];
+            assert_eq!(tally.powered(None, 0.95, false).weight, weight);
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@
 
 use super::cast::{ByBallot, Votes};
 use super::dawid_skene::{Crowd, Smoothing};
+use super::tally::{by_width, width};
 use crate::interval::Interval;
 use crate::metrics::Measured;
 use faer::Mat;
@@ -61,24 +62,14 @@ fn of_annotator(
 ) -> Trials {
     let mut inverses: Vec<Mat<f64>> = Vec::with_capacity(k);
     let mut sum = Mat::<f64>::zeros(k, k);
-    let (mut others, mut votes) = (vec![0.0; k], 0.0_f64);
+    let mut votes = 0.0_f64;
     for class in 0..k {
         let ballot = annotator * k + class;
-        let own = crowd.of_ballot(ballot);
-        let mut information = Mat::<f64>::zeros(k, k);
-        votes += by_ballot.of(ballot).len() as f64;
-        for &item in by_ballot.of(ballot) {
-            let posterior = &posteriors[item as usize * k..(item as usize + 1) * k];
-            // q / (q . C), where the posterior is proportional to q C: whatever scales q cancels.
-            for j in 0..k {
-                others[j] = posterior[j] / own[j];
-            }
-            for j in 0..k {
-                for i in j..k {
-                    information[(i, j)] += others[i] * others[j];
-                }
-            }
-        }
+        let (own, items) = (crowd.of_ballot(ballot), by_ballot.of(ballot));
+        votes += items.len() as f64;
+        let products = by_width!(k, products(k, items, posteriors));
+        // The posterior is proportional to q C, and whatever scales q cancels: q / (q . C) is the posterior over C.
+        let mut information = Mat::from_fn(k, k, |i, j| products[i * k + j] / (own[i] * own[j]));
         for j in 0..k {
             information[(j, j)] += smoothing[class * k + j].max(1e-3) / own[j].powi(2);
         }
@@ -110,6 +101,19 @@ fn of_annotator(
         // Smoothing adds no votes of its own to what is known of the error.
         error: trials(right, error - taken[(0, 0)]).min(votes.max(LEAST)),
     }
+}
+
+/// The sum over items of `p p^T`, of their posteriors `p`.
+fn products<const K: usize>(k: usize, items: &[u32], posteriors: &[f64]) -> Vec<f64> {
+    let k = width::<K>(k);
+    let mut sums = vec![0.0; k * k];
+    for &item in items {
+        let posterior = &posteriors[item as usize * k..(item as usize + 1) * k];
+        for (sums, p) in sums.chunks_exact_mut(k).zip(posterior) {
+            (0..k).for_each(|j| sums[j] += p * posterior[j]);
+        }
+    }
+    sums
 }
 
 /// The same as if the posteriors were certain.

@@ -8,10 +8,13 @@
 //! ```
 
 use super::cast::Votes;
-use super::tally::{Expect, Tally, posteriors, width};
+use super::tally::{Expect, Product, Tally, posteriors, width};
 
 /// No probability is smaller than this, so that no item is ever impossible.
 pub(crate) const FLOOR: f64 = 1e-30;
+
+/// Two crowds under which no more of the votes than this change their class are on the way to the same end.
+const SAME: f64 = 1e-3;
 
 /// A class prior and the confusion matrix of each annotator.
 #[derive(Debug, Clone, PartialEq)]
@@ -70,9 +73,13 @@ impl Smoothing {
 
     /// So many votes for each class, shared out as all annotators together vote where the majority says that it is the class.
     pub fn pooled(votes: &Votes, strength: f64) -> Self {
-        let k = votes.k();
+        Self::shared_out(&by_majority(votes), strength)
+    }
+
+    /// The same from the counts that the majority makes.
+    pub(crate) fn shared_out(by_majority: &Tally, strength: f64) -> Self {
+        let k = by_majority.classes.len();
         let mut counts = vec![1.0 / k as f64; k * k];
-        let by_majority = Tally::of(votes, &Shares { of_all: share_of_all(votes) });
         for (ballot, row) in by_majority.counts.chunks_exact(k).enumerate() {
             counts[ballot % k * k..(ballot % k + 1) * k].iter_mut().zip(row).for_each(|(sum, n)| *sum += n);
         }
@@ -150,6 +157,17 @@ pub struct Fitted {
     pub iterations: usize,
     /// Whether the last one gained next to nothing.
     pub converged: bool,
+    /// Expected counts under the crowd.
+    pub(crate) tally: Tally,
+}
+
+impl Fitted {
+    /// Whether it is on the way to where another ended: no higher, and next to no vote is of another class.
+    pub(crate) fn nears(&self, other: &Fitted) -> bool {
+        let counts = self.tally.counts.iter().zip(&other.tally.counts);
+        let moved: f64 = counts.map(|(own, other)| 0.5 * (own - other).abs()).sum();
+        self.objective <= other.objective && moved < SAME * other.tally.counts.iter().sum::<f64>()
+    }
 }
 
 /// Climbs the likelihood of the votes from a crowd, to the nearest top of `log p(votes) + log p(crowd)`. No step goes down.
@@ -157,20 +175,29 @@ pub struct Fitted {
 /// The EM algorithm of Dawid and Skene (1979). Where it ends depends on where it starts: [`majority`] is the usual start.
 /// [`Crowd::posteriors`] has what the fitted crowd says of each item.
 pub fn dawid_skene(votes: &Votes, start: Crowd, smoothing: &Smoothing, stop: Stop) -> Fitted {
+    climb(votes, start, smoothing, stop, |_| false)
+}
+
+/// The same, which also ends where the last fit is one to end at.
+pub(crate) fn climb(
+    votes: &Votes,
+    start: Crowd,
+    smoothing: &Smoothing,
+    stop: Stop,
+    ends: impl Fn(&Fitted) -> bool,
+) -> Fitted {
     let least = stop.tolerance * votes.len() as f64;
-    let mut crowd = start;
-    let mut tally = Tally::of(votes, &crowd);
-    let mut objective = tally.log_likelihood + smoothing.log_density(&crowd);
-    let (mut iterations, mut converged) = (0, false);
-    while iterations < stop.iterations && !converged {
-        crowd = smoothing.maximise(&tally);
-        tally = Tally::of(votes, &crowd);
-        let next = tally.log_likelihood + smoothing.log_density(&crowd);
-        iterations += 1;
-        converged = next - objective < least;
-        objective = next;
+    let at = |crowd: Crowd, iterations: usize, last: f64| {
+        let tally = Tally::of(votes, &crowd);
+        let log_likelihood = tally.log_likelihood;
+        let objective = log_likelihood + smoothing.log_density(&crowd);
+        Fitted { crowd, log_likelihood, objective, iterations, converged: objective - last < least, tally }
+    };
+    let mut fitted = at(start, 0, f64::NEG_INFINITY);
+    while fitted.iterations < stop.iterations && !fitted.converged && !ends(&fitted) {
+        fitted = at(smoothing.maximise(&fitted.tally), fitted.iterations + 1, fitted.objective);
     }
-    Fitted { crowd, log_likelihood: tally.log_likelihood, objective, iterations, converged }
+    fitted
 }
 
 /// The share of an item's votes that each class has; of an item without votes, of all votes.
@@ -179,16 +206,15 @@ struct Shares {
 }
 
 impl Expect for Shares {
-    fn expect<const K: usize>(&self, _item: usize, ballots: &[u32], out: &mut [f64]) -> f64 {
+    fn expect<const K: usize>(&self, _item: usize, ballots: &[u32], out: &mut [f64], _: &mut Product) {
         let k = width::<K>(out.len());
         if ballots.is_empty() {
             out.copy_from_slice(&self.of_all);
-            return 0.0;
+            return;
         }
         let share = 1.0 / ballots.len() as f64;
         out.fill(0.0);
         ballots.iter().for_each(|&ballot| out[ballot as usize % k] += share);
-        0.0
     }
 }
 
@@ -205,7 +231,12 @@ pub fn shares(votes: &Votes) -> Vec<f64> {
     posteriors(votes, &Shares { of_all: share_of_all(votes) })
 }
 
+/// Counts where each class is as far an item's as it has its votes.
+pub(crate) fn by_majority(votes: &Votes) -> Tally {
+    Tally::of(votes, &Shares { of_all: share_of_all(votes) })
+}
+
 /// The crowd that the votes' majority suggests: each class as far an item's as it has its votes.
 pub fn majority(votes: &Votes, smoothing: &Smoothing) -> Crowd {
-    smoothing.maximise(&Tally::of(votes, &Shares { of_all: share_of_all(votes) }))
+    smoothing.maximise(&by_majority(votes))
 }

@@ -3,7 +3,8 @@
 use super::annotators::{Trials, share};
 use super::cast::Votes;
 use super::dawid_skene::Crowd;
-use super::estimator::{Fits, VoteStart, lead};
+use super::estimator::{Fits, VoteStart};
+use super::jackknife::lead;
 use super::pairs::Pair;
 use super::spectral::NoSpectralStart;
 use super::tally::{GROUPS, Tally};
@@ -138,7 +139,7 @@ impl VoteEstimate {
             Measured { value, standard_error, interval }
         };
         let items = votes.items();
-        let error_rate = measured(0, 1.0 - tally.right / items as f64);
+        let error_rate = measured(0, tally.error_rate());
         let matching_gap = measured(1, lead(&tally));
         let class_prior: Vec<Measured> =
             crowd.prior.iter().enumerate().map(|(j, p)| measured(2 + j, *p)).collect();
@@ -150,7 +151,7 @@ impl VoteEstimate {
             log_likelihood: fits.best.log_likelihood,
             iterations: fits.best.iterations,
             converged: fits.best.converged,
-            smoothing: fits.smoothing,
+            smoothing: fits.strength,
         };
         let dependent: Vec<Pair> = pairs.iter().filter(|pair| pair.p_value < LEVEL).cloned().collect();
         let mut second_best: Vec<usize> = (0..k).collect();
@@ -178,8 +179,8 @@ impl VoteEstimate {
             trials: trials.into_iter().flat_map(|of| of.cells).collect(),
         };
         let other = fits.other.ok().map(|other| {
-            let theirs = 1.0 - Tally::of(votes, &other.crowd).right / items as f64;
-            (fits.best.objective - other.objective, theirs - estimate.believed_error_rate)
+            let difference = other.tally.error_rate() - estimate.believed_error_rate;
+            (fits.best.objective - other.objective, difference)
         });
         estimate.raise(votes, &tally, other);
         estimate

@@ -2,23 +2,20 @@
 
 use super::annotators::trials;
 use super::cast::Votes;
-use super::dawid_skene::{Crowd, Fitted, Smoothing, Stop, dawid_skene, majority};
+use super::dawid_skene::{Fitted, Smoothing, Stop, by_majority, climb, dawid_skene};
 use super::estimate::{Parts, VoteEstimate};
+use super::jackknife::without_groups;
 use super::left_out::LeftOut;
 use super::pairs::pairs;
 use super::spectral::{NoSpectralStart, name, spectral};
-use super::tally::{GROUPS, Tally};
+use super::tally::Tally;
 use crate::error::{Error, Result};
-use crate::interval::Deviations;
-use rayon::prelude::*;
 
 /// Votes for each class that are added to every annotator's in the confusion matrices that are shown: enough to make what was
 /// never seen possible. More of them make better labels, but hide what an annotator's own votes say.
 const SHOWN: f64 = 1.0;
 /// Without smoothing the likelihood has no sharp top, and goes on rising by little for long.
 const UNSMOOTHED: Stop = Stop { iterations: 5_000, tolerance: 1e-9 };
-/// Steps of EM from the whole crowd to that without a group of items.
-const STEPS: usize = 2;
 
 /// What to estimate, and how; checked once by [`VoteParams::check`].
 #[derive(Debug, Clone)]
@@ -126,7 +123,9 @@ pub(crate) struct Fits {
     pub(crate) other: std::result::Result<Fitted, NoSpectralStart>,
     /// The class prior of the moments, which few votes an annotator do no harm to.
     pub(crate) moments_prior: Option<Vec<f64>>,
-    pub(crate) smoothing: f64,
+    pub(crate) smoothing: Smoothing,
+    /// Votes for each class that the smoothing adds.
+    pub(crate) strength: f64,
 }
 
 impl VoteEstimator {
@@ -137,19 +136,19 @@ impl VoteEstimator {
     /// [`Error::UnvotedClass`]: what no fit could mend.
     pub fn estimate(&self, votes: &Votes, classes: &[String]) -> Result<VoteEstimate> {
         refuse(votes, classes)?;
-        let fits = self.fit(votes)?;
-        let pooled = Smoothing::pooled(votes, default_smoothing(votes.k()));
-        let LeftOut { posteriors, tally } = LeftOut::new(votes, &fits.best.crowd, &pooled);
-        let shown = Smoothing::pooled(votes, SHOWN);
+        let by_majority = by_majority(votes);
+        let fits = self.fit(votes, &by_majority)?;
+        let pooled = Smoothing::shared_out(&by_majority, default_smoothing(votes.k()));
+        let LeftOut { posteriors, tally } = LeftOut::new(votes, &fits.best, &pooled);
+        let shown = Smoothing::shared_out(&by_majority, SHOWN);
         let crowd = shown.maximise(&tally);
-        let plain = quantities(&Tally::of(votes, &fits.best.crowd));
-        let deviations = self.without_groups(votes, &fits, &plain);
+        let deviations = without_groups(votes, &fits.best, &fits.smoothing);
         let by_ballot = votes.by_ballot();
         let trials = trials(votes, &by_ballot, &crowd, &posteriors, &shown);
         let pairs = pairs(votes, &by_ballot, &crowd, &posteriors);
         let matching = name(&tally);
         let level = self.params.level;
-        let optimism = plain[0] - error_rate(&tally);
+        let optimism = fits.best.tally.error_rate() - tally.error_rate();
         let parts = Parts {
             votes,
             classes,
@@ -167,20 +166,21 @@ impl VoteEstimator {
         Ok(VoteEstimate::new(parts))
     }
 
-    fn fit(&self, votes: &Votes) -> Result<Fits> {
+    fn fit(&self, votes: &Votes, by_majority: &Tally) -> Result<Fits> {
         let k = votes.k();
-        let pooled = Smoothing::pooled(votes, default_smoothing(k));
         let strength = self.params.smoothing.unwrap_or_else(|| default_smoothing(k));
-        let smoothing = if strength == 0.0 { Smoothing::none(k) } else { Smoothing::pooled(votes, strength) };
+        let smoothing = Smoothing::shared_out(by_majority, strength);
         let stop = if strength == 0.0 { UNSMOOTHED } else { Stop::default() };
-        let climb = |start| named(votes, dawid_skene(votes, start, &smoothing, stop));
-        let by_majority = climb(majority(votes, &smoothing));
-        let majority_objective = by_majority.objective;
-        let least = Stop::default().tolerance * votes.len() as f64;
         // What few votes say of an annotator is noise, and a probability of zero is one for ever: this start is always smoothed.
+        let pooled = Smoothing::shared_out(by_majority, default_smoothing(k));
         let moments = spectral(votes, &pooled, self.params.seed)?;
         let moments_prior = moments.as_ref().ok().map(|crowd| crowd.prior.clone());
-        let by_moments = moments.map(climb);
+        let by_majority = named(dawid_skene(votes, smoothing.maximise(by_majority), &smoothing, stop));
+        // From a good start the same top is near after a few steps, and the rest of the way need not be gone twice.
+        let climbed = |start| climb(votes, start, &smoothing, stop, |fitted| fitted.nears(&by_majority));
+        let by_moments = moments.map(|start| named(climbed(start)));
+        let majority_objective = by_majority.objective;
+        let least = Stop::default().tolerance * votes.len() as f64;
         let (start, best, other) = match by_moments {
             // Where both end at the same top the last digits do not decide.
             Ok(fitted) if fitted.objective > majority_objective + least => {
@@ -188,62 +188,14 @@ impl VoteEstimator {
             }
             other => (VoteStart::Majority, by_majority, other),
         };
-        Ok(Fits { start, best, majority_objective, other, moments_prior, smoothing: strength })
+        Ok(Fits { start, best, majority_objective, other, moments_prior, smoothing, strength })
     }
-
-    /// The error rate, the lead of the names and the class prior without each group of items, by a few steps of EM.
-    fn without_groups(&self, votes: &Votes, fits: &Fits, whole: &[f64]) -> Deviations {
-        let k = votes.k();
-        let smoothing =
-            if fits.smoothing == 0.0 { Smoothing::none(k) } else { Smoothing::pooled(votes, fits.smoothing) };
-        let without = |group: usize| {
-            let mut crowd: Crowd = fits.best.crowd.clone();
-            let mut steps: Vec<Vec<f64>> = Vec::with_capacity(STEPS + 1);
-            for _ in 0..=STEPS {
-                let tally = Tally::without(votes, &crowd, Some(group));
-                crowd = smoothing.maximise(&tally);
-                steps.push(quantities(&tally));
-            }
-            extrapolate(&steps)
-        };
-        let left: Vec<Vec<f64>> = (0..GROUPS).into_par_iter().map(without).collect();
-        Deviations::of_left_out(whole, &left)
-    }
-}
-
-/// Where steps that shrink by a constant factor lead: the last two are taken to.
-fn extrapolate(steps: &[Vec<f64>]) -> Vec<f64> {
-    let [.., a, b, c] = steps else { return steps.last().cloned().unwrap_or_default() };
-    let limit = |i: usize| {
-        let (first, second) = (b[i] - a[i], c[i] - b[i]);
-        let ratio = if first.abs() > 0.0 { (second / first).clamp(0.0, 0.9) } else { 0.0 };
-        c[i] + second * ratio / (1.0 - ratio)
-    };
-    (0..c.len()).map(limit).collect()
-}
-
-/// The error rate, the lead of the names over the second-best, and the class prior.
-fn quantities(tally: &Tally) -> Vec<f64> {
-    let items: f64 = tally.classes.iter().sum();
-    let mut out = vec![error_rate(tally), lead(tally)];
-    out.extend(tally.classes.iter().map(|n| n / items));
-    out
-}
-
-/// How often the class with the largest posterior is wrong, as the posteriors have it.
-fn error_rate(tally: &Tally) -> f64 {
-    1.0 - tally.right / tally.classes.iter().sum::<f64>()
-}
-
-/// By how much of all votes more are right under the best names than under the second-best.
-pub(crate) fn lead(tally: &Tally) -> f64 {
-    name(tally).gap / tally.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
 }
 
 /// The same fit with classes called by the names under which most votes are right.
-fn named(votes: &Votes, fitted: Fitted) -> Fitted {
-    let order = name(&Tally::of(votes, &fitted.crowd)).order;
-    Fitted { crowd: fitted.crowd.reorder(&order), ..fitted }
+fn named(fitted: Fitted) -> Fitted {
+    let order = name(&fitted.tally).order;
+    Fitted { crowd: fitted.crowd.reorder(&order), tally: fitted.tally.reorder(&order), ..fitted }
 }
 
 /// Refuses what cannot be answered.

@@ -11,8 +11,8 @@
 //! over and over until it holds (known as CVB0: Asuncion et al. 2009).
 
 use super::cast::Votes;
-use super::dawid_skene::{Crowd, FLOOR, Smoothing};
-use super::tally::{Expect, Known, Tally, posteriors, width};
+use super::dawid_skene::{FLOOR, Fitted, Smoothing};
+use super::tally::{Expect, Known, Product, Tally, posteriors, width};
 
 /// Rounds at the most.
 const ROUNDS: usize = 20;
@@ -29,9 +29,9 @@ pub(crate) struct LeftOut {
 
 impl LeftOut {
     /// From the crowd that EM ended at.
-    pub(crate) fn new(votes: &Votes, crowd: &Crowd, smoothing: &Smoothing) -> Self {
-        let mut known = crowd.posteriors(votes);
-        let mut tally = Tally::of(votes, &Known(&known));
+    pub(crate) fn new(votes: &Votes, fitted: &Fitted, smoothing: &Smoothing) -> Self {
+        let mut known = fitted.crowd.posteriors(votes);
+        let mut tally = fitted.tally.clone();
         for _ in 0..ROUNDS {
             known = posteriors(votes, &Without::new(&tally, smoothing, &known));
             let next = Tally::of(votes, &Known(&known));
@@ -67,7 +67,7 @@ impl<'a> Without<'a> {
 }
 
 impl Expect for Without<'_> {
-    fn expect<const K: usize>(&self, item: usize, ballots: &[u32], out: &mut [f64]) -> f64 {
+    fn expect<const K: usize>(&self, item: usize, ballots: &[u32], out: &mut [f64], _: &mut Product) {
         let k = width::<K>(out.len());
         let (out, own) = (&mut out[..k], &self.known[item * k..(item + 1) * k]);
         (0..k).for_each(|j| out[j] = (self.tally.classes[j] - own[j]).max(FLOOR));
@@ -87,6 +87,5 @@ impl Expect for Without<'_> {
         }
         let total: f64 = out.iter().sum();
         out.iter_mut().for_each(|p| *p /= total);
-        0.0
     }
 }

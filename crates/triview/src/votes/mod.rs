@@ -17,6 +17,7 @@ mod cast;
 mod dawid_skene;
 mod estimate;
 mod estimator;
+mod jackknife;
 mod left_out;
 mod pairs;
 mod simulate;

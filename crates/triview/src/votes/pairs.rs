@@ -7,8 +7,10 @@
 
 use super::cast::{ByBallot, Votes};
 use super::dawid_skene::Crowd;
+use super::tally::{by_width, width};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
+use std::ops::Range;
 
 /// Items that two annotators must share.
 const FEWEST_SHARED: usize = 20;
@@ -16,6 +18,10 @@ const FEWEST_SHARED: usize = 20;
 const LEAST_VARIANCE: f64 = 5.0;
 /// Pairs of votes on an item that are looked at in all, at the most; items are left out evenly where there are more.
 const MOST_MEETINGS: usize = 20_000_000;
+/// Annotators are looked at in so many bands at the least.
+const BANDS: usize = 8;
+/// Pairs of an annotator of a band and any other, at the most.
+const MOST_CELLS: usize = 1 << 22;
 
 /// How two annotators agree.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,23 +41,19 @@ pub struct Pair {
 
 /// The pairs that share enough items, the least likely to be independent first.
 pub(crate) fn pairs(votes: &Votes, by_ballot: &ByBallot, crowd: &Crowd, posteriors: &[f64]) -> Vec<Pair> {
-    let k = votes.k();
+    let annotators = votes.annotators();
     let meetings: usize = (0..votes.items()).map(|item| votes.of_item(item).len().pow(2) / 2).sum();
-    let stride = meetings.div_ceil(MOST_MEETINGS).max(1) as u32;
-    let of_annotator = |annotator: usize| -> Vec<Pair> {
-        // Ballots of later annotators on this one's items, by their annotator.
-        let mut met: Vec<(u32, u32, u32)> = Vec::new();
-        for own in annotator * k..(annotator + 1) * k {
-            for &item in by_ballot.of(own).iter().filter(|item| **item % stride == 0) {
-                let later = votes.of_item(item as usize).iter().filter(|&&b| b as usize / k > annotator);
-                met.extend(later.map(|&ballot| (ballot / k as u32, item, ballot)));
-            }
-        }
-        met.sort_unstable();
-        let with = met.chunk_by(|a, b| a.0 == b.0).filter(|with| with.len() >= FEWEST_SHARED);
-        with.filter_map(|with| compare(votes, crowd, posteriors, annotator, with)).collect()
+    let stride = meetings.div_ceil(MOST_MEETINGS).max(1);
+    let inverse: Vec<f64> = crowd.confusion.iter().map(|cell| 1.0 / cell).collect();
+    let known = Known { votes, by_ballot, crowd, inverse, posteriors, stride };
+    let width = (MOST_CELLS / annotators.max(1)).min(annotators.div_ceil(BANDS)).max(1);
+    let of_band = |slots: &mut Vec<u32>, band: usize| {
+        let band = band * width..((band + 1) * width).min(annotators);
+        by_width!(votes.k(), with_later(&known, slots, band))
     };
-    let mut pairs: Vec<Pair> = (0..votes.annotators()).into_par_iter().flat_map_iter(of_annotator).collect();
+    let bands = (0..annotators.div_ceil(width)).into_par_iter();
+    let found: Vec<Vec<Pair>> = bands.map_init(|| vec![0; width * annotators], of_band).collect();
+    let mut pairs: Vec<Pair> = found.into_iter().flatten().collect();
     pairs.sort_by(|a, b| a.p_value.total_cmp(&b.p_value).then(a.annotators.cmp(&b.annotators)));
     let (count, mut last) = (pairs.len(), 0.0_f64);
     for (rank, pair) in pairs.iter_mut().enumerate() {
@@ -61,41 +63,119 @@ pub(crate) fn pairs(votes: &Votes, by_ballot: &ByBallot, crowd: &Crowd, posterio
     pairs
 }
 
-/// How an annotator agrees with another, whose votes these are; its chance is that of one pair alone.
-fn compare(
-    votes: &Votes,
-    crowd: &Crowd,
-    posteriors: &[f64],
-    annotator: usize,
-    with: &[(u32, u32, u32)],
-) -> Option<Pair> {
-    let k = votes.k();
-    let other = with[0].0 as usize;
-    let [own, their] = [annotator, other].map(|a| crowd.of_annotator(a));
-    let alike: Vec<f64> = (0..k).map(|j| (0..k).map(|c| own[c * k + j] * their[c * k + j]).sum()).collect();
-    let (mut agreed, mut expected, mut variance) = (0.0, 0.0, 0.0);
-    for &(_, item, ballot) in with {
-        let item = item as usize;
-        let mine = votes.of_item(item).iter().find(|&&b| b as usize / k == annotator)?;
-        let [first, second] = [*mine, ballot].map(|ballot| crowd.of_ballot(ballot as usize));
-        let posterior = &posteriors[item * k..(item + 1) * k];
-        let without = |j: usize| posterior[j] / (first[j] * second[j]);
-        let total: f64 = (0..k).map(without).sum();
-        let chance = (0..k).map(|j| without(j) * alike[j]).sum::<f64>() / total;
-        agreed += f64::from(u8::from(*mine as usize % k == ballot as usize % k));
-        expected += chance;
-        variance += chance * (1.0 - chance);
+/// The votes and what is known of them.
+struct Known<'a> {
+    votes: &'a Votes,
+    by_ballot: &'a ByBallot,
+    crowd: &'a Crowd,
+    /// One over each cell of the confusion matrices.
+    inverse: Vec<f64>,
+    posteriors: &'a [f64],
+    /// One item in so many is looked at.
+    stride: usize,
+}
+
+impl Known<'_> {
+    /// The items that are looked at of those that some annotators vote on, in their order: read one after the other, they come
+    /// from memory five times as fast as annotator by annotator.
+    fn items(&self, band: &Range<usize>) -> Vec<usize> {
+        let k = self.votes.k();
+        let mut voted = vec![false; self.votes.items()];
+        for ballot in band.start * k..band.end * k {
+            self.by_ballot.of(ballot).iter().for_each(|&item| voted[item as usize] = true);
+        }
+        (0..self.votes.items()).step_by(self.stride).filter(|&item| voted[item]).collect()
     }
-    if variance.is_nan() || variance < LEAST_VARIANCE {
-        return None;
+}
+
+/// Two annotators, and what is added up over the items that they share.
+#[derive(Debug, Clone)]
+struct Meetings {
+    annotators: [usize; 2],
+    items: usize,
+    agreed: f64,
+    expected: f64,
+    variance: f64,
+}
+
+/// How each annotator of a band agrees with each later one; chances are those of one pair alone. `slots` is zero before and
+/// after: for an annotator of the band and any other, one more than the place of their meetings.
+fn with_later<const K: usize>(known: &Known<'_>, slots: &mut [u32], band: Range<usize>) -> Vec<Pair> {
+    let k = width::<K>(known.votes.k());
+    let own = band.start * k..band.end * k;
+    let slot = |first: usize, second: usize| (first - band.start) * known.votes.annotators() + second;
+    let items = known.items(&band);
+    let mut all: Vec<Meetings> = Vec::new();
+    for &item in &items {
+        let ballots = known.votes.of_item(item);
+        for (at, first) in ballots.iter().enumerate().filter(|(_, ballot)| own.contains(&(**ballot as usize)))
+        {
+            for second in &ballots[at + 1..] {
+                let annotators = [*first, *second].map(|ballot| ballot as usize / k);
+                let place = &mut slots[slot(annotators[0], annotators[1])];
+                if *place == 0 {
+                    all.push(Meetings { annotators, items: 0, agreed: 0.0, expected: 0.0, variance: 0.0 });
+                    *place = all.len() as u32;
+                }
+                all[*place as usize - 1].items += 1;
+            }
+        }
     }
-    let beyond = ((agreed - expected).abs() - 0.5).max(0.0) / variance.sqrt();
-    let items = with.len();
-    Some(Pair {
-        annotators: [annotator, other],
-        items,
-        agreement: agreed / items as f64,
-        expected: expected / items as f64,
-        p_value: 2.0 * Normal::standard().sf(beyond),
-    })
+    // Who meets too seldom is forgotten.
+    all.iter().for_each(|met| slots[slot(met.annotators[0], met.annotators[1])] = 0);
+    all.retain(|met| met.items >= FEWEST_SHARED);
+    let mut alike: Vec<f64> = Vec::with_capacity(all.len() * k);
+    for (at, met) in all.iter().enumerate() {
+        slots[slot(met.annotators[0], met.annotators[1])] = at as u32 + 1;
+        let [own, their] = met.annotators.map(|annotator| known.crowd.of_annotator(annotator));
+        alike.extend((0..k).map(|j| (0..k).map(|c| own[c * k + j] * their[c * k + j]).sum::<f64>()));
+    }
+    let mut without = vec![0.0; k];
+    for &item in &items {
+        let (ballots, posterior) = (known.votes.of_item(item), &known.posteriors[item * k..][..k]);
+        for (at, &first) in
+            ballots.iter().enumerate().filter(|(_, ballot)| own.contains(&(**ballot as usize)))
+        {
+            let mine = &known.inverse[first as usize * k..][..k];
+            (0..k).for_each(|j| without[j] = posterior[j] * mine[j]);
+            for &second in &ballots[at + 1..] {
+                let place = slots[slot(first as usize / k, second as usize / k)] as usize;
+                if place == 0 {
+                    continue;
+                }
+                let (met, alike) = (&mut all[place - 1], &alike[(place - 1) * k..][..k]);
+                let theirs = &known.inverse[second as usize * k..][..k];
+                let (mut total, mut chance) = (0.0, 0.0);
+                for j in 0..k {
+                    let q = without[j] * theirs[j];
+                    total += q;
+                    chance += q * alike[j];
+                }
+                chance /= total;
+                met.agreed += f64::from(u8::from(first as usize % k == second as usize % k));
+                met.expected += chance;
+                met.variance += chance * (1.0 - chance);
+            }
+        }
+    }
+    all.iter().for_each(|met| slots[slot(met.annotators[0], met.annotators[1])] = 0);
+    all.into_iter().filter_map(Meetings::compare).collect()
+}
+
+impl Meetings {
+    /// Their agreement, where it varies enough to tell.
+    fn compare(self) -> Option<Pair> {
+        let Self { annotators, items, agreed, expected, variance } = self;
+        if variance.is_nan() || variance < LEAST_VARIANCE {
+            return None;
+        }
+        let beyond = ((agreed - expected).abs() - 0.5).max(0.0) / variance.sqrt();
+        Some(Pair {
+            annotators,
+            items,
+            agreement: agreed / items as f64,
+            expected: expected / items as f64,
+            p_value: 2.0 * Normal::standard().sf(beyond),
+        })
+    }
 }

@@ -7,6 +7,7 @@
 use super::cast::Votes;
 use super::dawid_skene::Crowd;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Items are dealt out to so many groups, so that one can be left out.
 pub(crate) const GROUPS: usize = 16;
@@ -30,29 +31,69 @@ pub(crate) struct Tally {
     pub(crate) right: f64,
 }
 
-/// What makes the posterior of an item, given its number and its ballots; gives back its log-likelihood.
+/// What makes the posterior of an item.
 pub(crate) trait Expect: Sync {
-    /// Writes the item's posterior. `K` is the number of classes, or zero where that is not known beforehand.
-    fn expect<const K: usize>(&self, item: usize, ballots: &[u32], out: &mut [f64]) -> f64;
+    /// Writes the posterior of an item, given its number and its ballots, and multiplies the likelihood by the item's, where
+    /// there is such. `K` is the number of classes, or zero where that is not known beforehand.
+    fn expect<const K: usize>(&self, item: usize, ballots: &[u32], out: &mut [f64], likelihood: &mut Product);
+}
+
+/// A product of many small numbers, whose logarithm is wanted: logarithms are slow, and few are taken.
+#[derive(Debug)]
+pub(crate) struct Product {
+    log: f64,
+    rest: f64,
+}
+
+impl Product {
+    /// Neither this times the next number that is larger, nor a number that is smaller, falls below the smallest there is.
+    const SMALL: f64 = 1e-150;
+
+    /// Of no numbers.
+    fn none() -> Self {
+        Self { log: 0.0, rest: 1.0 }
+    }
+
+    #[inline]
+    fn times(&mut self, number: f64) {
+        if number < Self::SMALL {
+            self.log += number.ln();
+            return;
+        }
+        self.rest *= number;
+        if self.rest < Self::SMALL {
+            self.log += self.rest.ln();
+            self.rest = 1.0;
+        }
+    }
+
+    fn ln(&self) -> f64 {
+        self.log + self.rest.ln()
+    }
 }
 
 impl Expect for Crowd {
-    fn expect<const K: usize>(&self, _item: usize, ballots: &[u32], out: &mut [f64]) -> f64 {
+    #[inline(always)]
+    fn expect<const K: usize>(
+        &self,
+        _item: usize,
+        ballots: &[u32],
+        out: &mut [f64],
+        likelihood: &mut Product,
+    ) {
         let k = width::<K>(out.len());
-        let (out, mut log) = (&mut out[..k], 0.0);
+        let out = &mut out[..k];
         out.copy_from_slice(&self.prior[..k]);
         for ballots in ballots.chunks(FACTORS) {
             for &ballot in ballots {
-                let at = ballot as usize * k;
-                let factors = &self.confusion[at..at + k];
+                let factors = &self.confusion[ballot as usize * k..][..k];
                 (0..k).for_each(|j| out[j] *= factors[j]);
             }
             let total: f64 = out.iter().sum();
             let scale = 1.0 / total;
             out.iter_mut().for_each(|p| *p = (*p * scale).max(f64::MIN_POSITIVE));
-            log += total.ln();
+            likelihood.times(total);
         }
-        log
     }
 }
 
@@ -64,20 +105,21 @@ pub(crate) const fn width<const K: usize>(k: usize) -> usize {
 impl Tally {
     /// Of all items.
     pub(crate) fn of(votes: &Votes, posterior: &impl Expect) -> Self {
-        Self::without(votes, posterior, None)
+        Self::over(votes, posterior, &std::array::from_fn::<usize, GROUPS, _>(|group| group), [0, 1])
     }
 
-    /// Of all items but those of a group. Whatever the number of threads, sums are made in the same order.
-    pub(crate) fn without(votes: &Votes, posterior: &impl Expect, left_out: Option<usize>) -> Self {
+    /// Of the items of some groups, and of these one run in `stride`, from the first, second or a later on. Whatever the number of threads, sums are made in the same
+    /// order.
+    pub(crate) fn over(votes: &Votes, posterior: &impl Expect, groups: &[usize], every: [usize; 2]) -> Self {
         let k = votes.k();
         let cells = votes.annotators() * k * k;
-        let groups: Vec<usize> = (0..GROUPS).filter(|group| Some(*group) != left_out).collect();
         // Counts of their own are worth it for as many parts as have more votes than counts.
-        let parts = (votes.len() * k / cells.max(1)).min(MOST_COUNTS / cells.max(1)).clamp(2, GROUPS);
-        let of_part = |groups: &[usize]| of_groups(votes, posterior, groups);
+        let parts =
+            (votes.len() / every[1] * k / cells.max(1)).min(MOST_COUNTS / cells.max(1)).clamp(2, GROUPS);
+        let of_part = |groups: &[usize]| of_groups(votes, posterior, groups, every);
         let parts: Vec<Self> = groups.par_chunks(groups.len().div_ceil(parts)).map(of_part).collect();
         let mut sum = Self::new(votes.annotators(), k);
-        parts.iter().for_each(|part| sum.add(part));
+        parts.iter().for_each(|part| sum.add(part, 1.0));
         sum
     }
 
@@ -85,11 +127,32 @@ impl Tally {
         Self { counts: vec![0.0; annotators * k * k], classes: vec![0.0; k], log_likelihood: 0.0, right: 0.0 }
     }
 
-    fn add(&mut self, other: &Self) {
-        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, more)| *sum += more);
-        self.classes.iter_mut().zip(&other.classes).for_each(|(sum, more)| *sum += more);
-        self.log_likelihood += other.log_likelihood;
-        self.right += other.right;
+    /// Adds so many times another.
+    pub(crate) fn add(&mut self, other: &Self, times: f64) {
+        self.counts.iter_mut().zip(&other.counts).for_each(|(sum, more)| *sum += times * more);
+        self.classes.iter_mut().zip(&other.classes).for_each(|(sum, more)| *sum += times * more);
+        self.log_likelihood += times * other.log_likelihood;
+        self.right += times * other.right;
+    }
+
+    /// The number of items.
+    pub(crate) fn items(&self) -> f64 {
+        self.classes.iter().sum()
+    }
+
+    /// How often the class with the largest posterior is wrong, as the posteriors have it.
+    pub(crate) fn error_rate(&self) -> f64 {
+        1.0 - self.right / self.items()
+    }
+
+    /// Puts class `order[j]` in place `j`.
+    pub(crate) fn reorder(&self, order: &[usize]) -> Self {
+        let rows = self.counts.chunks_exact(order.len());
+        Self {
+            counts: rows.flat_map(|row| order.iter().map(|&j| row[j])).collect(),
+            classes: order.iter().map(|&j| self.classes[j]).collect(),
+            ..*self
+        }
     }
 }
 
@@ -111,31 +174,39 @@ macro_rules! by_width {
     };
 }
 
-/// The items of a group, run by run.
-fn runs(items: usize, group: usize) -> impl Iterator<Item = std::ops::Range<usize>> {
-    (group * RUN..items).step_by(GROUPS * RUN).map(move |from| from..(from + RUN).min(items))
+pub(crate) use by_width;
+
+/// The items of a group, run by run, one run in `stride`, from a first one on.
+fn runs(items: usize, group: usize, [first, stride]: [usize; 2]) -> impl Iterator<Item = Range<usize>> {
+    let all = ((group + first * GROUPS) * RUN..items).step_by(GROUPS * RUN * stride);
+    all.map(move |from| from..(from + RUN).min(items))
 }
 
-fn of_groups(votes: &Votes, posterior: &impl Expect, groups: &[usize]) -> Tally {
-    fn sums<const K: usize>(votes: &Votes, posterior: &impl Expect, groups: &[usize]) -> Tally {
+fn of_groups(votes: &Votes, posterior: &impl Expect, groups: &[usize], every: [usize; 2]) -> Tally {
+    fn sums<const K: usize>(
+        votes: &Votes,
+        posterior: &impl Expect,
+        groups: &[usize],
+        every: [usize; 2],
+    ) -> Tally {
         let k = width::<K>(votes.k());
         let mut tally = Tally::new(votes.annotators(), k);
-        let mut own = vec![0.0; k];
-        for item in groups.iter().flat_map(|group| runs(votes.items(), *group)).flatten() {
+        let (mut own, mut likelihood) = (vec![0.0; k], Product::none());
+        for item in groups.iter().flat_map(|group| runs(votes.items(), *group, every)).flatten() {
             let ballots = votes.of_item(item);
-            tally.log_likelihood += posterior.expect::<K>(item, ballots, &mut own);
+            posterior.expect::<K>(item, ballots, &mut own, &mut likelihood);
             let (own, classes) = (&own[..k], &mut tally.classes[..k]);
             (0..k).for_each(|j| classes[j] += own[j]);
             tally.right += own.iter().fold(0.0, |most, p| if *p > most { *p } else { most });
             for &ballot in ballots {
-                let at = ballot as usize * k;
-                let counts = &mut tally.counts[at..at + k];
+                let counts = &mut tally.counts[ballot as usize * k..][..k];
                 (0..k).for_each(|j| counts[j] += own[j]);
             }
         }
+        tally.log_likelihood = likelihood.ln();
         tally
     }
-    by_width!(votes.k(), sums(votes, posterior, groups))
+    by_width!(votes.k(), sums(votes, posterior, groups, every))
 }
 
 /// The posteriors of all items, item by item.
@@ -145,7 +216,7 @@ pub(crate) fn posteriors(votes: &Votes, posterior: &impl Expect) -> Vec<f64> {
         out.par_chunks_mut(RUN * k).enumerate().for_each(|(run, out)| {
             for (at, out) in out.chunks_exact_mut(k).enumerate() {
                 let item = run * RUN + at;
-                posterior.expect::<K>(item, votes.of_item(item), out);
+                posterior.expect::<K>(item, votes.of_item(item), out, &mut Product::none());
             }
         });
     }
@@ -158,9 +229,8 @@ pub(crate) fn posteriors(votes: &Votes, posterior: &impl Expect) -> Vec<f64> {
 pub(crate) struct Known<'a>(pub(crate) &'a [f64]);
 
 impl Expect for Known<'_> {
-    fn expect<const K: usize>(&self, item: usize, _ballots: &[u32], out: &mut [f64]) -> f64 {
+    fn expect<const K: usize>(&self, item: usize, _ballots: &[u32], out: &mut [f64], _: &mut Product) {
         let k = width::<K>(out.len());
         out.copy_from_slice(&self.0[item * k..(item + 1) * k]);
-        0.0
     }
 }
