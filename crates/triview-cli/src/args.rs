@@ -92,7 +92,7 @@ pub(crate) struct EstimateArgs {
     pub(crate) by: Option<String>,
     /// Votes instead of scores: hard predictions, or the labels of a crowd's annotators, one row a vote (columns item,
     /// annotator, vote) or one row an item (a column of classes for each annotator, empty where it did not vote)
-    #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent"])]
+    #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent", "label", "label_budget", "label_rows"])]
     pub(crate) votes: bool,
     /// Votes for each class, as all annotators vote, that are added to every annotator's [default: 3 and half the number of
     /// classes; 0 is the most likely crowd]

@@ -570,6 +570,20 @@ pub enum Error {
         /// The item.
         item: String,
     },
+    /// A column of a table with one row an item that names rows rather than classes.
+    #[error(
+        "`{}`: column `{column}` has another value in each of {rows} rows, which no annotator's votes are; call it `item` if it names the \
+         items, or choose the columns of votes with --views",
+        path.display()
+    )]
+    NoVoter {
+        /// The first file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Its rows.
+        rows: usize,
+    },
     /// Fewer than two classes among the votes.
     #[error(
         "`{}`: all votes are for {}: with one class there is nothing to be wrong about; give votes for two classes or more",

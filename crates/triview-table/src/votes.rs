@@ -12,6 +12,8 @@ use triview::votes::{Vote, Votes};
 const LONG: [[&str; 2]; 3] = [["item", "task"], ["annotator", "worker"], ["vote", "label"]];
 /// Columns of a table with one row an item that are never annotators.
 const NO_ANNOTATORS: [&str; 4] = ["item", "task", "label", "truth"];
+/// So many votes that nobody else gives, each of them once, are names of items.
+const FEWEST_NAMES: usize = 20;
 /// Votes that differ more than this are not classes.
 const MOST_CLASSES: usize = 1000;
 
@@ -267,6 +269,20 @@ impl Reading {
         })
     }
 
+    /// A column of a table with one row an item whose every vote is given once, by nobody else; and how many it has.
+    fn names_of_rows(&self) -> Option<(usize, usize)> {
+        let mut given = vec![0_u32; self.classes.all.len()];
+        self.votes.iter().for_each(|vote| given[vote.class as usize] += 1);
+        let mut of_annotator = vec![[0_usize; 2]; self.annotators.all.len()];
+        for vote in &self.votes {
+            let [all, alone] = &mut of_annotator[vote.annotator as usize];
+            *all += 1;
+            *alone += usize::from(given[vote.class as usize] == 1);
+        }
+        let names = |[all, alone]: &[usize; 2]| self.rows > 0 && *all >= FEWEST_NAMES && all == alone;
+        of_annotator.iter().position(names).map(|annotator| (annotator, of_annotator[annotator][0]))
+    }
+
     /// Puts classes in order, and checks what only all votes together show.
     fn finish(
         mut self,
@@ -275,6 +291,10 @@ impl Reading {
         options: &VoteOptions,
     ) -> Result<VoteTable, Error> {
         let k = self.classes.all.len();
+        if let Some((annotator, rows)) = self.names_of_rows() {
+            let column = self.annotators.all[annotator].clone();
+            return Err(Error::NoVoter { path, column, rows });
+        }
         let mut order: Vec<usize> = (0..k).collect();
         if options.classes.is_none() {
             order.sort_by(|&a, &b| in_order(&self.classes.all[a], &self.classes.all[b]));

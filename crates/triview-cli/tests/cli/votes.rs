@@ -154,7 +154,16 @@ fn bad_votes_are_refused_with_what_is_wrong() {
     assert!(run.stderr.contains("more than 1000 different votes"), "{}", run.stderr);
     folder.answered(&["simulate", "--rows", "50", "-o", "scores.npy"]);
     assert!(folder.run(&["estimate", "--votes", "scores.npy"]).stderr.contains("`scores.npy` has no votes"));
-    assert_eq!(folder.run(&["estimate", "--votes", "few.csv", "--loss", "log"]).code, 2);
+    for option in ["--loss=log", "--label=truth", "--label-budget=0.1"] {
+        assert_eq!(folder.run(&["estimate", "--votes", "few.csv", option]).code, 2, "{option}");
+    }
+    // Names of the items under another heading than `item`: nobody else votes for them.
+    let rows: String = (0..30).map(|row| format!("r{row},x,y,{}\n", ["x", "y"][row % 2])).collect();
+    folder.write("named.csv", format!("id,a,b,c\n{rows}"));
+    let run = folder.run(&["estimate", "--votes", "named.csv"]);
+    assert_eq!(run.code, 2);
+    assert!(run.stderr.contains("column `id` has another value in each of 30 rows"), "{}", run.stderr);
+    assert_ne!(folder.run(&["estimate", "--votes", "named.csv", "--views", "a,b,c"]).code, 2);
     assert_eq!(folder.run(&["estimate", "few.csv", "--smoothing", "1"]).code, 2);
     assert_eq!(folder.run(&["simulate", "--crowd", "--votes", "60", "-o", "x.csv"]).code, 2);
 }
