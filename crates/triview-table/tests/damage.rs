@@ -61,6 +61,9 @@ fn read_features(path: &Path) {
     }
 }
 
+/// Where valid files of a kind are, what a file of it is called, and what reads it.
+type Reader = (&'static str, &'static str, fn(&Path));
+
 /// Runs a reader over some bytes and says which made it panic.
 fn survives(name: &str, bytes: &[u8], path: &Path, read: fn(&Path)) {
     std::fs::write(path, bytes).unwrap();
@@ -164,7 +167,7 @@ fn damaged_states() {
 #[test]
 fn damaged_models_sequences_votes_and_features() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let readers: [(&str, &str, fn(&Path)); 6] = [
+    let readers: [Reader; 6] = [
         ("model/valid.safetensors", "t.safetensors", read_model),
         ("sequences/valid.csv", "t.csv", read_sequences),
         ("transitions/valid.csv", "t.csv", read_potentials),
@@ -182,7 +185,7 @@ fn findings_of_the_fuzz_targets() {
     silence_caught_panics();
     let folder = folder();
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let readers: [(&str, &str, fn(&Path)); 10] = [
+    let readers: [Reader; 10] = [
         ("csv", "csv", read_table),
         ("parquet", "parquet", read_table),
         ("ipc", "arrow", read_table),

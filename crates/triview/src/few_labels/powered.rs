@@ -5,6 +5,9 @@ use crate::metrics::Measured;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::collections::BTreeMap;
 
+/// What is imputed counts where the slope of losses by it is so many standard errors above zero.
+const TOLD: f64 = 2.0;
+
 /// A mean by labels, with and without what is imputed to the other rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Powered {
@@ -130,12 +133,14 @@ impl Tally {
         };
         let spread = products(&self.imputed, &self.imputed);
         let slope = products(&self.losses, &self.imputed) / spread;
-        // Beyond these ends a slope is mostly noise: few labels have the large losses.
-        let weight = if slope.is_finite() { slope.clamp(0.0, 1.0) } else { 0.0 };
+        let unexplained = products(&self.losses, &self.losses) - slope * slope * spread;
+        // A slope that cannot be told from zero is left out, and beyond one it is mostly noise: few labels have the large losses.
+        let told = slope > TOLD * (unexplained / (n - 2.0) / spread).sqrt();
+        let weight = if told { slope.min(1.0) } else { 0.0 };
         // A row draws the slope to itself by its leverage, so that its residual is too small by that share (HC3).
         let residual = |(loss, imputed): (&f64, &f64)| {
             let apart = imputed - imputed_mean;
-            let leverage = 1.0 / n + if spread > 0.0 { apart * apart / spread } else { 0.0 };
+            let leverage = 1.0 / n + if told { apart * apart / spread } else { 0.0 };
             (loss - alone - weight * apart) / (1.0 - leverage).max(1.0 / n)
         };
         let residuals: Vec<f64> = self.losses.iter().zip(&self.imputed).map(residual).collect();
@@ -217,7 +222,7 @@ mod tests {
     /// Two classes, loss 0 and 1; four labelled rows of six.
     fn tally() -> Tally {
         let mut tally = Tally::new(6);
-        let rows = [(0.1, Some(0)), (0.2, Some(1)), (0.9, Some(1)), (0.4, Some(0)), (0.3, None), (0.5, None)];
+        let rows = [(0.1, Some(0)), (0.6, Some(1)), (0.8, Some(1)), (0.1, Some(0)), (0.3, None), (0.5, None)];
         for (block, (p, label)) in rows.into_iter().enumerate() {
             tally.add(block, &[1.0 - p, p], |class| class as f64, label);
         }
@@ -226,30 +231,37 @@ mod tests {
 
     #[test]
     fn the_weight_is_the_slope_and_the_mean_is_corrected_by_it() {
-        let powered = tally().powered(None, 0.95, false);
-        // Imputed 0.1, 0.2, 0.9, 0.4 with mean 0.4: squares 0.09 + 0.04 + 0.25 = 0.38, products with -1/2, 1/2, 1/2, -1/2:
-        // 0.15 - 0.1 + 0.25 = 0.3.
-        let slope = 0.3 / 0.38;
+        let mut tally = tally();
+        tally.losses = vec![0.0, 0.4, 0.5, 0.1];
+        let powered = tally.powered(None, 0.95, false);
+        // Imputed 0.1, 0.6, 0.8, 0.1 with mean 0.4: squares 0.09 + 0.04 + 0.16 + 0.09 = 0.38, products with losses less their
+        // mean of 0.25: 0.075 + 0.03 + 0.1 + 0.045 = 0.25.
+        let slope = 0.25 / 0.38;
         assert!((powered.weight - slope).abs() < 1e-12, "{}", powered.weight);
         assert!((powered.imputed - 0.4).abs() < 1e-12);
-        assert!((powered.alone.value - 0.5).abs() < 1e-12 && (powered.estimate.value - 0.5).abs() < 1e-12);
-        // 1 / (4 * 3).
-        assert!((powered.alone.standard_error.powi(2) - 1.0 / 12.0).abs() < 1e-12);
-        // Residuals over one less the leverage, 1/4 at the least: more than the posterior admits.
+        assert!((powered.alone.value - 0.25).abs() < 1e-12 && (powered.estimate.value - 0.25).abs() < 1e-12);
+        // Squares of losses less their mean, 0.0625 + 0.0225 + 0.0625 + 0.0225 = 0.17, over 4 * 3.
+        assert!((powered.alone.standard_error.powi(2) - 0.17 / 12.0).abs() < 1e-12);
+        // Residuals over one less the leverage, 1/4 at the least.
         let residual =
             |loss: f64, apart: f64| (loss - slope * apart) / (0.75 - apart * apart / 0.38_f64).max(0.25);
-        let residuals = [residual(-0.5, -0.3), residual(0.5, -0.2), residual(0.5, 0.5), residual(-0.5, 0.0)];
+        let residuals =
+            [residual(-0.25, -0.3), residual(0.15, 0.2), residual(0.25, 0.4), residual(-0.15, -0.3)];
         let mean = residuals.iter().sum::<f64>() / 4.0;
         let variance = residuals.iter().map(|e| (e - mean).powi(2)).sum::<f64>() / 3.0;
-        assert!((powered.worth.residual_variance - variance).abs() < 1e-12, "{variance}");
+        // The posterior admits more: (0.09 + 0.24 + 0.16 + 0.09 + 0.21 + 0.25) / 6, but labels leave no more than 0.17 / 3 on their own.
+        assert!(variance < 0.17 / 3.0, "{variance}");
+        assert!((powered.worth.residual_variance - 0.17 / 3.0).abs() < 1e-12);
     }
 
     #[test]
     fn the_weight_is_between_zero_and_one() {
-        for (losses, weight) in [([0.0, 0.0, 9.0, 9.0], 1.0), ([9.0, 9.0, 0.0, 0.0], 0.0)] {
+        // A slope beyond one, one below zero, and one that is above zero by less than two standard errors.
+        let all = [([0.0, 9.0, 9.0, 0.0], 1.0), ([9.0, 0.0, 0.0, 9.0], 0.0), ([0.0, 1.0, 0.0, 0.0], 0.0)];
+        for (losses, weight) in all {
             let mut tally = tally();
             tally.losses = losses.to_vec();
-            tally.imputed = vec![0.1, 0.2, 0.9, 0.4];
+            tally.imputed = vec![0.1, 0.6, 0.8, 0.1];
             assert_eq!(tally.powered(None, 0.95, false).weight, weight);
         }
     }
