@@ -245,12 +245,14 @@ impl Task<'_> {
             let interval = Interval::around(value, reach, standard_error);
             Ok(Measured { value, standard_error, interval }.share())
         };
+        let (adapted_error, seed_error) =
+            rayon::join(|| errors(models.each_ref()), || errors([self.seed; 2]));
         Ok(Some(Compared {
             adapted: measured(&adapted),
             seed: measured(&seed),
             difference: measured(&adapted.minus(&seed)),
-            adapted_error: errors(models.each_ref())?,
-            seed_error: errors([self.seed; 2])?,
+            adapted_error: adapted_error?,
+            seed_error: seed_error?,
         }))
     }
 
