@@ -7,7 +7,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{ArrayRef, Float64Array, Int8Array, ListArray, StringArray};
 use common::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use triview::features::{Bins, FeatureMap};
 use triview::grouping::Grouping;
@@ -61,8 +61,32 @@ fn read_features(path: &Path) {
     }
 }
 
-/// Where valid files of a kind are, what a file of it is called, and what reads it.
+/// Where valid files and findings of a kind are, how a file of it ends, and what reads it.
 type Reader = (&'static str, &'static str, fn(&Path));
+
+/// Tables and states, whose files are made here to be damaged.
+const MADE: [Reader; 5] = [
+    ("csv", "csv", read_table),
+    ("parquet", "parquet", read_table),
+    ("ipc", "arrow", read_table),
+    ("npy", "npy", read_table),
+    ("state", "state", read_state),
+];
+/// Everything else, of which the valid files are damaged.
+const KEPT: [Reader; 5] = [
+    ("model", "safetensors", read_model),
+    ("sequences", "csv", read_sequences),
+    ("transitions", "csv", read_potentials),
+    ("votes", "csv", read_votes),
+    ("features", "csv", read_features),
+];
+
+/// The files of a kind: their paths and bytes.
+fn corpus(reader: &str) -> Vec<(PathBuf, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus").join(reader);
+    let paths = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
+}
 
 /// Runs a reader over some bytes and says which made it panic.
 fn survives(name: &str, bytes: &[u8], path: &Path, read: fn(&Path)) {
@@ -166,17 +190,11 @@ fn damaged_states() {
 
 #[test]
 fn damaged_models_sequences_votes_and_features() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let readers: [Reader; 6] = [
-        ("model/valid.safetensors", "t.safetensors", read_model),
-        ("sequences/valid.csv", "t.csv", read_sequences),
-        ("transitions/valid.csv", "t.csv", read_potentials),
-        ("votes/valid-long.csv", "t.csv", read_votes),
-        ("votes/valid-wide.csv", "t.csv", read_votes),
-        ("features/valid.csv", "t.csv", read_features),
-    ];
-    for (file, name, read) in readers {
-        cut_and_flip(name, &std::fs::read(corpus.join(file)).unwrap(), read);
+    for (reader, ending, read) in KEPT {
+        let valid = |path: &Path| path.file_name().unwrap().to_str().unwrap().starts_with("valid");
+        for (_, bytes) in corpus(reader).into_iter().filter(|(path, _)| valid(path)) {
+            cut_and_flip(&format!("t.{ending}"), &bytes, read);
+        }
     }
 }
 
@@ -184,24 +202,10 @@ fn damaged_models_sequences_votes_and_features() {
 fn findings_of_the_fuzz_targets() {
     silence_caught_panics();
     let folder = folder();
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
-    let readers: [Reader; 10] = [
-        ("csv", "csv", read_table),
-        ("parquet", "parquet", read_table),
-        ("ipc", "arrow", read_table),
-        ("npy", "npy", read_table),
-        ("state", "state", read_state),
-        ("model", "safetensors", read_model),
-        ("sequences", "csv", read_sequences),
-        ("transitions", "csv", read_potentials),
-        ("votes", "csv", read_votes),
-        ("features", "csv", read_features),
-    ];
-    for (reader, ending, read) in readers {
+    for (reader, ending, read) in MADE.into_iter().chain(KEPT) {
         let path = folder.path().join("finding").with_extension(ending);
-        for finding in std::fs::read_dir(corpus.join(reader)).unwrap() {
-            let finding = finding.unwrap().path();
-            survives(&finding.display().to_string(), &std::fs::read(&finding).unwrap(), &path, read);
+        for (finding, bytes) in corpus(reader) {
+            survives(&finding.display().to_string(), &bytes, &path, read);
         }
     }
 }

@@ -4,9 +4,12 @@
 //!
 //! The file has three unsigned 32-bit numbers a vote, the lowest byte first: item, annotator, class. Prints JSON.
 
+mod timing;
+
 use std::error::Error;
 use std::fs;
 use std::io::Write;
+use timing::processor_seconds;
 use triview::votes::{Smoothing, Stop, Vote, VoteParams, Votes, dawid_skene, default_smoothing, majority};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -60,17 +63,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         })
     )?;
     Ok(())
-}
-
-/// Seconds that all threads of this process have worked, which do not run while other programs do.
-#[cfg(unix)]
-fn processor_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// Elsewhere the seconds that went by.
-#[cfg(not(unix))]
-fn processor_seconds() -> f64 {
-    std::time::UNIX_EPOCH.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64())
 }

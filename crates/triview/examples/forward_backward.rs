@@ -1,4 +1,4 @@
-//! Times forward-backward in log space on one thread: what `scripts/bench_hmmlearn.py` sets beside hmmlearn's.
+//! Times forward-backward on one thread: what `scripts/bench_hmmlearn.py` sets beside hmmlearn's.
 //!
 //! Reads emission scores as raw numbers (64 bits, little-endian, token by token), `k` for each token, and cuts them into sequences of
 //! equal length. The transition log potentials are those of staying with probability 0.6. Prints the fastest of so many turns in
@@ -8,8 +8,11 @@
 //! $ cargo run --release --example forward_backward -- scores.bin 10 100 5
 //! ```
 
+mod timing;
+
 use std::error::Error;
 use std::io::Write;
+use timing::processor_seconds;
 use triview::hmm::{Chain, Paths};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -43,17 +46,4 @@ fn main() -> Result<(), Box<dyn Error>> {
         "{{\"seconds\": {fastest:?}, \"log_likelihood\": {log_likelihood:?}, \"first\": {first:?}}}"
     )?;
     Ok(())
-}
-
-/// Seconds that this process has worked, which do not run while other programs do.
-#[cfg(unix)]
-fn processor_seconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
-}
-
-/// Elsewhere the seconds that went by.
-#[cfg(not(unix))]
-fn processor_seconds() -> f64 {
-    std::time::UNIX_EPOCH.elapsed().map_or(0.0, |elapsed| elapsed.as_secs_f64())
 }

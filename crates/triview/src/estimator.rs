@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 pub use crate::estimate::{Estimate, Fit, Status};
 use crate::features::FeatureMap;
 use crate::fitting::{self, Look};
-use crate::interval::reach;
+use crate::interval::{check_level, reach};
 use crate::labelling::Labeller;
 use crate::loss::{self, LogLoss, Loss, SharedLoss, Whole};
 use crate::mediator::Latent;
@@ -158,13 +158,7 @@ impl Params {
     /// # Errors
     /// [`Error::UnknownLoss`], and [`Error::InvalidParameter`] for a level that is not between 0 and 1.
     pub fn check(self) -> Result<Estimator> {
-        if !(self.level > 0.0 && self.level < 1.0) {
-            return Err(Error::InvalidParameter {
-                name: "level",
-                value: self.level.to_string(),
-                expected: "a number between 0 and 1, such as 0.95, is needed",
-            });
-        }
+        check_level(self.level)?;
         let Self { loss, whole, features, level, seed, group, latent } = self;
         Ok(Estimator { loss: loss?, whole, features, level, seed, group, latent })
     }

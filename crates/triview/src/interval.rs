@@ -1,6 +1,6 @@
 //! How far an estimate may be off, from the blocks alone.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::moments::Moments;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -21,10 +21,30 @@ impl Interval {
         Self { low: estimate - reach * standard_error, high: estimate + reach * standard_error }
     }
 
+    /// Wilson's of a share of so many trials: the shares `p` with `|p - share| <= reach sqrt(p (1 - p) / trials)`.
+    pub(crate) fn of_share(share: f64, trials: f64, reach: f64) -> Self {
+        let z = reach * reach / trials;
+        let centre = (share + 0.5 * z) / (1.0 + z);
+        let half = (z * share * (1.0 - share) + 0.25 * z * z).sqrt() / (1.0 + z);
+        Self::around(centre, 1.0, half).within(0.0, 1.0)
+    }
+
     /// What of it is possible.
     pub(crate) fn within(self, low: f64, high: f64) -> Self {
         Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
     }
+}
+
+/// Refuses a level of confidence that is not between 0 and 1.
+pub(crate) fn check_level(level: f64) -> Result<()> {
+    if level > 0.0 && level < 1.0 {
+        return Ok(());
+    }
+    Err(Error::InvalidParameter {
+        name: "level",
+        value: level.to_string(),
+        expected: "a number between 0 and 1, such as 0.95, is needed",
+    })
 }
 
 /// How many standard errors an interval reaches, where the standard error rests on so many blocks and two views agree

@@ -53,6 +53,41 @@ pub(crate) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(f64::NEG_INFINITY, |top, x| if *x > top { *x } else { top })
 }
 
+/// A product of many numbers, whose logarithm is wanted: logarithms are slow, and few are taken.
+#[derive(Debug)]
+pub(crate) struct Product {
+    log: f64,
+    rest: f64,
+}
+
+impl Product {
+    /// Neither a number below this, nor what is above it times a number that is, falls below the smallest there is.
+    const SMALL: f64 = 1e-150;
+
+    /// Of no numbers.
+    pub(crate) fn none() -> Self {
+        Self { log: 0.0, rest: 1.0 }
+    }
+
+    /// Takes in a number, of at most `1 / SMALL`.
+    #[inline]
+    pub(crate) fn times(&mut self, number: f64) {
+        if number < Self::SMALL {
+            self.log += number.ln();
+            return;
+        }
+        self.rest *= number;
+        if !(Self::SMALL..1.0 / Self::SMALL).contains(&self.rest) {
+            self.log += self.rest.ln();
+            self.rest = 1.0;
+        }
+    }
+
+    pub(crate) fn ln(&self) -> f64 {
+        self.log + self.rest.ln()
+    }
+}
+
 /// `log sum_i exp(x_i)`, without overflow; minus infinity where all are.
 pub(crate) fn log_sum_exp(x: &[f64]) -> f64 {
     log_sum_exp_of(x.len(), |i| x[i])
@@ -69,8 +104,8 @@ pub(crate) fn log_sum_exp_of(count: usize, of: impl Fn(usize) -> f64) -> f64 {
 
 /// The probabilities of some logits.
 pub(crate) fn softmax(logits: &[f64]) -> Vec<f64> {
-    let largest = logits.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let weights: Vec<f64> = logits.iter().map(|z| (z - largest).exp()).collect();
+    let top = largest(logits);
+    let weights: Vec<f64> = logits.iter().map(|z| (z - top).exp()).collect();
     let total: f64 = weights.iter().sum();
     weights.iter().map(|w| w / total).collect()
 }

@@ -9,8 +9,8 @@
 //!
 //! is unbiased for the risk, whether or not the posterior is right: prediction-powered inference (Angelopoulos et al. 2023).
 //! The weight is tuned to the smallest variance (Angelopoulos, Duchi and Zrnic 2023), which for a mean is the slope of the
-//! regression of `L` on `h` among the labelled rows, kept between zero and one. Where the posterior says nothing of the losses it is about zero, and what is
-//! left is the mean of the labels alone. With `D = L - w h`,
+//! regression of `L` on `h` among the labelled rows, one at the most. Where the posterior says nothing of the losses that can be
+//! told it is zero, and what is left is the mean of the labels alone. With `D = L - w h`,
 //!
 //! ```text
 //!     Var(theta) = Var(D) / n + w^2 Var(h) / m.

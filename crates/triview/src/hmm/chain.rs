@@ -176,7 +176,7 @@ mod tests {
     }
 
     proptest! {
-        #![proptest_config(ProptestConfig::with_cases(200))]
+        #![proptest_config(ProptestConfig::with_cases(400))]
         #[test]
         fn messages_are_those_of_enumeration(
             k in 2_usize..=4, length in 1_usize..=8, scale in 0.1..400.0_f64, forbidden in 0_u64..u64::MAX,

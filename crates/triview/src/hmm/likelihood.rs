@@ -10,8 +10,8 @@
 //! up to what does not depend on the parameters, and its derivatives come out of forward-backward. It starts from what the
 //! surrogate labels say and goes on from there: those are consistent, this is less noisy.
 
-use super::ascent::Ascent;
 use super::chain::{Chain, Paths};
+use super::descent::Descent;
 use super::sample::Keyed;
 use crate::error::Result;
 use crate::features::{Basis, Posterior};
@@ -122,13 +122,13 @@ impl<'a> Likelihood<'a> {
         point = minimise(of_first, point, 1e-6, ITERATIONS).point;
         let batches = self.batches((self.tokens / STEP_SHARE).min(STEP_TOKENS));
         let steps = if enough(self.tokens) { STEPS } else { 0 };
-        let mut ascent = Ascent::new(point.len(), steps);
+        let mut descent = Descent::new(point.len(), steps);
         let mut means = self.means_at(&point);
         let mut best = (others.value_at(&point, &means), point.clone());
         for step in 0..steps {
             let batch = &self.chunks[batches[step % batches.len()].clone()];
             let (_, gradient) = self.value_and_gradient(batch, &point, &mut means, [RENEWED, RIDGE[1]]);
-            ascent.step(&mut point, &gradient);
+            descent.step(&mut point, &gradient);
             if (step + 1) % (steps / LOOKS).max(1) == 0 || step + 1 == steps {
                 let value = others.value_at(&point, &self.means_at(&point));
                 if value < best.0 {

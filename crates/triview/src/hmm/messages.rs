@@ -6,7 +6,7 @@
 
 use super::chain::{Chain, Paths};
 use super::kernel::add;
-use crate::linalg::{largest, log_sum_exp, log_sum_exp_of};
+use crate::linalg::{Product, largest, log_sum_exp, log_sum_exp_of};
 use crate::vectorised::{self, exp_in_place};
 use std::borrow::Cow;
 
@@ -70,7 +70,7 @@ impl Messages {
             return None;
         }
         log_z += top;
-        let mut scale = Product::new();
+        let mut scale = Product::none();
         for t in 1..length {
             let (before, after) = past.split_at_mut(t * k);
             let before = &before[(t - 1) * k..];
@@ -223,30 +223,6 @@ impl Messages {
             }
             visit(t, &pairs);
         }
-    }
-}
-
-/// The product of many numbers between `SAFE` and some large one, whose logarithm is wanted.
-struct Product {
-    log: f64,
-    rest: f64,
-}
-
-impl Product {
-    fn new() -> Self {
-        Self { log: 0.0, rest: 1.0 }
-    }
-
-    fn times(&mut self, by: f64) {
-        self.rest *= by;
-        if !(SAFE..1.0 / SAFE).contains(&self.rest) {
-            self.log += self.rest.ln();
-            self.rest = 1.0;
-        }
-    }
-
-    fn ln(&self) -> f64 {
-        self.log + self.rest.ln()
     }
 }
 

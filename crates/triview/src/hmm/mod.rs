@@ -16,8 +16,8 @@
 //! 5. [`SequenceEstimator`]: all of it, and the [`SequenceEstimate`].
 
 mod adapted;
-mod ascent;
 mod chain;
+mod descent;
 mod estimate;
 mod estimator;
 mod kernel;

@@ -8,7 +8,7 @@
 use super::ball::OldRows;
 use super::fits::{Candidate, Fitted, Fitting};
 use super::general::LinearScores;
-use super::judge::{Judged, Spread};
+use super::judge::{Judged, Spread, crossed_risk};
 use super::logistic::LogisticModel;
 use super::parts::{Half, Kept, Scored};
 use super::rows::{FeatureBatch, FeatureSource};
@@ -51,7 +51,7 @@ pub(super) struct Labelled {
 struct Quarters<'a, S> {
     rows: [Kept<'a, S>; 2],
     /// What labels each: made from the other.
-    labelled: [Labelled; 2],
+    labellers: [Labeller; 2],
 }
 
 /// A model, and how it fared on rows that it was not fitted to.
@@ -147,8 +147,8 @@ impl Task<'_> {
         let labelled = self.label_through(&header, &fitted)?;
         let [first, second] = [0, 1].map(|half| Half { source: &other, half });
         let rows = [Kept::of(&first)?, Kept::of(&second)?];
-        let labelled_by = [self.label_through(&header, &rows[1])?, self.label_through(&header, &rows[0])?];
-        let quarters = Quarters { rows, labelled: labelled_by };
+        let labellers = [self.label_through(&header, &rows[1])?, self.label_through(&header, &rows[0])?];
+        let quarters = Quarters { rows, labellers: labellers.map(|labelled| labelled.labeller) };
         let seed = self.judged(&quarters, self.seed)?;
         let standard = Standard { source: &fitted, units: &self.linear.units };
         let standard = Kept::of(&standard)?;
@@ -162,13 +162,12 @@ impl Task<'_> {
             tried.push(match fitted {
                 Some(Fitted { standard, .. }) => {
                     let judged = self.judged(&quarters, &self.linear.model(&standard))?;
-                    Some(Tried { risk: quarters.risk(&judged), judged, standard })
+                    Some(Tried { risk: crossed_risk(&judged, &quarters.labellers), judged, standard })
                 }
                 None => None,
             });
         }
-        let labellers = quarters.labelled.map(|labelled| labelled.labeller);
-        Ok(HalfFit { labelled, labellers, seed, tried })
+        Ok(HalfFit { labelled, labellers: quarters.labellers, seed, tried })
     }
 
     /// Where a candidate's fit starts from; nothing where its share has been tried enough.
@@ -194,7 +193,7 @@ impl Task<'_> {
         model: &LogisticModel,
     ) -> Result<[Judged; 2], S::Error> {
         let quarter = |quarter: usize| -> Result<Judged, S::Error> {
-            let labeller = &quarters.labelled[quarter].labeller;
+            let labeller = &quarters.labellers[quarter];
             let mut judged = Judged::new(self.loss.form(), self.seed.classes());
             for batch in quarters.rows[quarter].batches()? {
                 let batch = batch?;
@@ -279,14 +278,6 @@ impl Task<'_> {
 impl Labelled {
     fn new(moments: Moments, solution: Solution) -> Result<Self> {
         Ok(Self { labeller: Labeller::new(moments.header(), &solution)?, moments, solution })
-    }
-}
-
-impl<S> Quarters<'_, S> {
-    /// The risk over both.
-    fn risk(&self, judged: &[Judged; 2]) -> f64 {
-        let weighted = |at: usize| judged[at].rows() * judged[at].risk(&self.labelled[at].labeller);
-        (weighted(0) + weighted(1)) / rows_of(judged)
     }
 }
 

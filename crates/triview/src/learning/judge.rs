@@ -176,6 +176,12 @@ fn group_terms(loss: &dyn Loss, labeller: &Labeller, scores: &Batch) -> [Vec<f64
     groups.map(Option::unwrap_or_default)
 }
 
+/// The risk over two parts of the rows, each by the labels that are for it.
+pub(crate) fn crossed_risk(judged: &[Judged; 2], labellers: &[Labeller; 2]) -> f64 {
+    let weighted = |part: usize| judged[part].rows() * judged[part].risk(&labellers[part]);
+    (weighted(0) + weighted(1)) / (judged[0].rows() + judged[1].rows())
+}
+
 /// A risk over some rows, and what each block of rows adds to its error.
 pub(crate) struct Spread {
     pub(crate) value: f64,
@@ -198,8 +204,7 @@ impl Spread {
                     .map(|block| of(by_rows, block, share[part]) + of(by_maps, block, share[1 - part])),
             );
         }
-        let value = (0..2).map(|part: usize| share[part] * judged[part].risk(&labellers[part])).sum();
-        Self { value, deviations: blocks }
+        Self { value: crossed_risk(judged, labellers), deviations: blocks }
     }
 
     /// Over two halves of so many rows, which have no row in common.

@@ -147,14 +147,7 @@ fn invert(matrix: &Mat<f64>) -> Mat<f64> {
 pub(crate) fn share(value: f64, trials: f64, quantile: f64) -> Measured {
     let value = value.clamp(0.0, 1.0);
     let variance = value * (1.0 - value) / trials;
-    let squared = quantile * quantile / trials;
-    let centre = (value + 0.5 * squared) / (1.0 + squared);
-    let half = quantile * (variance + 0.25 * squared / trials).sqrt() / (1.0 + squared);
-    Measured {
-        value,
-        standard_error: variance.sqrt(),
-        interval: Interval::around(centre, 1.0, half).within(0.0, 1.0),
-    }
+    Measured { value, standard_error: variance.sqrt(), interval: Interval::of_share(value, trials, quantile) }
 }
 
 #[cfg(test)]

@@ -8,7 +8,8 @@
 //! ```
 
 use super::cast::Votes;
-use super::tally::{Expect, Product, Tally, posteriors, width};
+use super::tally::{Expect, Tally, posteriors, width};
+use crate::linalg::Product;
 
 /// No probability is smaller than this, so that no item is ever impossible.
 pub(crate) const FLOOR: f64 = 1e-30;

@@ -10,6 +10,7 @@ use super::pairs::pairs;
 use super::spectral::{NoSpectralStart, name, spectral};
 use super::tally::Tally;
 use crate::error::{Error, Result};
+use crate::interval::check_level;
 
 /// Votes for each class that are added to every annotator's in the confusion matrices that are shown: enough to make what was
 /// never seen possible. More of them make better labels, but hide what an annotator's own votes say.
@@ -61,13 +62,7 @@ impl VoteParams {
     /// # Errors
     /// [`Error::InvalidParameter`] for a level that is not between 0 and 1, or a smoothing that is not a number, zero or more.
     pub fn check(self) -> Result<VoteEstimator> {
-        if !(self.level > 0.0 && self.level < 1.0) {
-            return Err(Error::InvalidParameter {
-                name: "level",
-                value: self.level.to_string(),
-                expected: "a number between 0 and 1, such as 0.95",
-            });
-        }
+        check_level(self.level)?;
         if let Some(smoothing) = self.smoothing.filter(|s| !(s.is_finite() && *s >= 0.0)) {
             return Err(Error::InvalidParameter {
                 name: "smoothing",

@@ -12,7 +12,8 @@
 
 use super::cast::Votes;
 use super::dawid_skene::{FLOOR, Fitted, Smoothing};
-use super::tally::{Expect, Known, Product, Tally, posteriors, width};
+use super::tally::{Expect, Known, Tally, posteriors, width};
+use crate::linalg::Product;
 
 /// Rounds at the most.
 const ROUNDS: usize = 20;

@@ -6,6 +6,7 @@
 
 use super::cast::Votes;
 use super::dawid_skene::Crowd;
+use crate::linalg::Product;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -36,40 +37,6 @@ pub(crate) trait Expect: Sync {
     /// Writes the posterior of an item, given its number and its ballots, and multiplies the likelihood by the item's, where
     /// there is such. `K` is the number of classes, or zero where that is not known beforehand.
     fn expect<const K: usize>(&self, item: usize, ballots: &[u32], out: &mut [f64], likelihood: &mut Product);
-}
-
-/// A product of many small numbers, whose logarithm is wanted: logarithms are slow, and few are taken.
-#[derive(Debug)]
-pub(crate) struct Product {
-    log: f64,
-    rest: f64,
-}
-
-impl Product {
-    /// Neither this times the next number that is larger, nor a number that is smaller, falls below the smallest there is.
-    const SMALL: f64 = 1e-150;
-
-    /// Of no numbers.
-    fn none() -> Self {
-        Self { log: 0.0, rest: 1.0 }
-    }
-
-    #[inline]
-    fn times(&mut self, number: f64) {
-        if number < Self::SMALL {
-            self.log += number.ln();
-            return;
-        }
-        self.rest *= number;
-        if self.rest < Self::SMALL {
-            self.log += self.rest.ln();
-            self.rest = 1.0;
-        }
-    }
-
-    fn ln(&self) -> f64 {
-        self.log + self.rest.ln()
-    }
 }
 
 impl Expect for Crowd {

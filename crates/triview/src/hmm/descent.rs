@@ -7,14 +7,14 @@ const KEPT: [f64; 2] = [0.9, 0.99];
 
 /// Descent by slopes that are each scaled by their own running size (Adam: Kingma and Ba 2015), with a rate that falls to zero
 /// as half a cosine.
-pub(crate) struct Ascent {
+pub(crate) struct Descent {
     slopes: Vec<f64>,
     squares: Vec<f64>,
     step: usize,
     steps: usize,
 }
 
-impl Ascent {
+impl Descent {
     /// So many coordinates, so many steps.
     pub(crate) fn new(coordinates: usize, steps: usize) -> Self {
         Self { slopes: vec![0.0; coordinates], squares: vec![0.0; coordinates], step: 0, steps }
