@@ -9,7 +9,7 @@ triview's unsmoothed fit is above those of EM from the majority, its own and cro
 million votes: processor seconds from the votes to the posterior of every item.
 
 Exits with 1 when a likelihood is below EM from the majority, the mean accuracy is more than 0.1 point below crowd-kit's, or
-triview is not 20 times as fast.
+all of what triview says of a crowd is not there 20 times as fast.
 """
 
 import argparse
@@ -140,8 +140,8 @@ def main():
             "crowdkit_accuracy": float((model.labels_.sort_index().to_numpy() == truth).mean()),
             "accuracy": float((np.asarray(own["labels"]) == truth).mean()),
         })
-        if speed[-1]["ratio"] < 20:
-            failed.append(f"{speed[-1]['ratio']:.1f} times as fast at {setting}")
+        if speed[-1]["whole_ratio"] < 20:
+            failed.append(f"{speed[-1]['whole_ratio']:.1f} times as fast at {setting}")
 
     if args.json:
         print(json.dumps({"accuracy": rows, "mean": {"triview": ours, "crowdkit": theirs}, "speed": speed}))

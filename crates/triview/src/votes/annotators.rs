@@ -103,14 +103,14 @@ fn of_annotator(
     }
 }
 
-/// The sum over items of `p p^T`, of their posteriors `p`.
+/// The sum over items of `p p^T`, of their posteriors `p`: the lower triangle.
 fn products<const K: usize>(k: usize, items: &[u32], posteriors: &[f64]) -> Vec<f64> {
     let k = width::<K>(k);
     let mut sums = vec![0.0; k * k];
     for &item in items {
         let posterior = &posteriors[item as usize * k..(item as usize + 1) * k];
-        for (sums, p) in sums.chunks_exact_mut(k).zip(posterior) {
-            (0..k).for_each(|j| sums[j] += p * posterior[j]);
+        for (i, sums) in sums.chunks_exact_mut(k).enumerate() {
+            (0..=i).for_each(|j| sums[j] += posterior[i] * posterior[j]);
         }
     }
     sums

@@ -10,9 +10,9 @@
 //! a few steps of this from `C_-g = C`, and where they lead. The last sum is made of some of the items where there are many.
 
 use super::cast::Votes;
-use super::dawid_skene::{Crowd, Fitted, Smoothing};
+use super::dawid_skene::{Fitted, Smoothing};
 use super::spectral::name;
-use super::tally::{GROUPS, Tally};
+use super::tally::{ALL_GROUPS, GROUPS, Tally};
 use crate::interval::Deviations;
 use rayon::prelude::*;
 
@@ -24,6 +24,10 @@ const SEEN: usize = 20_000;
 /// The error rate, the lead of the names and the class prior without each group of items.
 pub(crate) fn without_groups(votes: &Votes, fitted: &Fitted, smoothing: &Smoothing) -> Deviations {
     let stride = (votes.items() / SEEN).max(1);
+    // Other items at each step: an item must not answer to what was made of its own answer.
+    let every = |step: usize| [step % stride, stride];
+    let whole: Vec<Tally> =
+        (0..STEPS).map(|step| Tally::over(votes, &fitted.crowd, &ALL_GROUPS, every(step))).collect();
     let without = |group: usize| {
         // The group's own items are not among those that are left, and would miss their own votes.
         let others: Vec<usize> = (0..GROUPS).filter(|other| *other != group).collect();
@@ -31,11 +35,10 @@ pub(crate) fn without_groups(votes: &Votes, fitted: &Fitted, smoothing: &Smoothi
         less.add(&Tally::over(votes, &fitted.crowd, &[group], [0, 1]), -1.0);
         let mut left = less.clone();
         let mut steps = vec![quantities(&left)];
-        for step in 0..STEPS {
-            // Other items at each step: an item must not answer to what was made of its own answer.
-            let every = [step % stride, stride];
-            let seen = |crowd: &Crowd| Tally::over(votes, crowd, &others, every);
-            let (before, after) = (seen(&fitted.crowd), seen(&smoothing.maximise(&left)));
+        for (step, whole) in whole.iter().enumerate() {
+            let mut before = whole.clone();
+            before.add(&Tally::over(votes, &fitted.crowd, &[group], every(step)), -1.0);
+            let after = Tally::over(votes, &smoothing.maximise(&left), &others, every(step));
             let scale = less.items() / before.items();
             left.clone_from(&less);
             left.add(&after, scale);

@@ -12,7 +12,7 @@
 
 use super::cast::Votes;
 use super::dawid_skene::{FLOOR, Fitted, Smoothing};
-use super::tally::{Expect, Known, Tally, posteriors, width};
+use super::tally::{Expect, FACTORS, Known, Tally, posteriors, width};
 use crate::linalg::Product;
 
 /// Rounds at the most.
@@ -72,21 +72,20 @@ impl Expect for Without<'_> {
         let k = width::<K>(out.len());
         let (out, own) = (&mut out[..k], &self.known[item * k..(item + 1) * k]);
         (0..k).for_each(|j| out[j] = (self.tally.classes[j] - own[j]).max(FLOOR));
-        for &ballot in ballots {
-            let (ballot, class) = (ballot as usize, ballot as usize % k);
-            let counts = &self.tally.counts[ballot * k..(ballot + 1) * k];
-            let totals = &self.totals[(ballot - class)..][..k];
-            let added = &self.smoothing[class * k..(class + 1) * k];
-            let mut total = 0.0;
-            for j in 0..k {
-                // Rounding leaves less than nothing of a count that was all the item's own.
-                let left = (counts[j] - own[j]).max(0.0) + added[j];
-                out[j] *= left / (totals[j] - own[j]).max(FLOOR);
-                total += out[j];
+        for ballots in ballots.chunks(FACTORS) {
+            for &ballot in ballots {
+                let (ballot, class) = (ballot as usize, ballot as usize % k);
+                let counts = &self.tally.counts[ballot * k..(ballot + 1) * k];
+                let totals = &self.totals[(ballot - class)..][..k];
+                let added = &self.smoothing[class * k..(class + 1) * k];
+                for j in 0..k {
+                    // Rounding leaves less than nothing of a count that was all the item's own.
+                    let left = (counts[j] - own[j]).max(0.0) + added[j];
+                    out[j] *= (left / (totals[j] - own[j]).max(FLOOR)).max(FLOOR);
+                }
             }
-            out.iter_mut().for_each(|p| *p = (*p / total).max(f64::MIN_POSITIVE));
+            let scale = 1.0 / out.iter().sum::<f64>();
+            out.iter_mut().for_each(|p| *p = (*p * scale).max(f64::MIN_POSITIVE));
         }
-        let total: f64 = out.iter().sum();
-        out.iter_mut().for_each(|p| *p /= total);
     }
 }

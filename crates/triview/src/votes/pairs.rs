@@ -18,8 +18,8 @@ const FEWEST_SHARED: usize = 20;
 const LEAST_VARIANCE: f64 = 5.0;
 /// Pairs of votes on an item that are looked at in all, at the most; items are left out evenly where there are more.
 const MOST_MEETINGS: usize = 20_000_000;
-/// Annotators are looked at in so many bands at the least.
-const BANDS: usize = 8;
+/// Bands of annotators for each thread, at the least: the first have the most pairs.
+const BANDS: usize = 2;
 /// Pairs of an annotator of a band and any other, at the most.
 const MOST_CELLS: usize = 1 << 22;
 
@@ -46,7 +46,8 @@ pub(crate) fn pairs(votes: &Votes, by_ballot: &ByBallot, crowd: &Crowd, posterio
     let stride = meetings.div_ceil(MOST_MEETINGS).max(1);
     let inverse: Vec<f64> = crowd.confusion.iter().map(|cell| 1.0 / cell).collect();
     let known = Known { votes, by_ballot, crowd, inverse, posteriors, stride };
-    let width = (MOST_CELLS / annotators.max(1)).min(annotators.div_ceil(BANDS)).max(1);
+    let even = annotators.div_ceil(BANDS * rayon::current_num_threads());
+    let width = (MOST_CELLS / annotators.max(1)).min(even).max(1);
     let of_band = |slots: &mut Vec<u32>, band: usize| {
         let band = band * width..((band + 1) * width).min(annotators);
         by_width!(votes.k(), with_later(&known, slots, band))
@@ -99,35 +100,37 @@ struct Meetings {
 }
 
 /// How each annotator of a band agrees with each later one; chances are those of one pair alone. `slots` is zero before and
-/// after: for an annotator of the band and any other, one more than the place of their meetings.
+/// after: for an annotator of the band and any other how often they meet, then one more than the place of their meetings.
 fn with_later<const K: usize>(known: &Known<'_>, slots: &mut [u32], band: Range<usize>) -> Vec<Pair> {
     let k = width::<K>(known.votes.k());
     let own = band.start * k..band.end * k;
     let slot = |first: usize, second: usize| (first - band.start) * known.votes.annotators() + second;
     let items = known.items(&band);
-    let mut all: Vec<Meetings> = Vec::new();
+    let mut met: Vec<[usize; 2]> = Vec::new();
     for &item in &items {
         let ballots = known.votes.of_item(item);
         for (at, first) in ballots.iter().enumerate().filter(|(_, ballot)| own.contains(&(**ballot as usize)))
         {
             for second in &ballots[at + 1..] {
                 let annotators = [*first, *second].map(|ballot| ballot as usize / k);
-                let place = &mut slots[slot(annotators[0], annotators[1])];
-                if *place == 0 {
-                    all.push(Meetings { annotators, items: 0, agreed: 0.0, expected: 0.0, variance: 0.0 });
-                    *place = all.len() as u32;
+                let times = &mut slots[slot(annotators[0], annotators[1])];
+                if *times == 0 {
+                    met.push(annotators);
                 }
-                all[*place as usize - 1].items += 1;
+                *times += 1;
             }
         }
     }
-    // Who meets too seldom is forgotten.
-    all.iter().for_each(|met| slots[slot(met.annotators[0], met.annotators[1])] = 0);
-    all.retain(|met| met.items >= FEWEST_SHARED);
-    let mut alike: Vec<f64> = Vec::with_capacity(all.len() * k);
-    for (at, met) in all.iter().enumerate() {
-        slots[slot(met.annotators[0], met.annotators[1])] = at as u32 + 1;
-        let [own, their] = met.annotators.map(|annotator| known.crowd.of_annotator(annotator));
+    // Who meets too seldom is forgotten; of the others the slots have the places now.
+    let (mut all, mut alike): (Vec<Meetings>, Vec<f64>) = Default::default();
+    for annotators in met {
+        let times = std::mem::take(&mut slots[slot(annotators[0], annotators[1])]) as usize;
+        if times < FEWEST_SHARED {
+            continue;
+        }
+        all.push(Meetings { annotators, items: times, agreed: 0.0, expected: 0.0, variance: 0.0 });
+        slots[slot(annotators[0], annotators[1])] = all.len() as u32;
+        let [own, their] = annotators.map(|annotator| known.crowd.of_annotator(annotator));
         alike.extend((0..k).map(|j| (0..k).map(|c| own[c * k + j] * their[c * k + j]).sum::<f64>()));
     }
     let mut without = vec![0.0; k];

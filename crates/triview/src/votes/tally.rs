@@ -12,12 +12,22 @@ use std::ops::Range;
 
 /// Items are dealt out to so many groups, so that one can be left out.
 pub(crate) const GROUPS: usize = 16;
+/// All of them.
+pub(crate) const ALL_GROUPS: [usize; GROUPS] = {
+    let mut groups = [0; GROUPS];
+    let mut group = 0;
+    while group < GROUPS {
+        groups[group] = group;
+        group += 1;
+    }
+    groups
+};
 /// In runs of so many, whatever the order of the file: a sorted one must not make groups unlike each other.
 const RUN: usize = 32;
 /// Counts that parts have in all at the most: 128 megabytes of them.
 const MOST_COUNTS: usize = 1 << 24;
 /// Factors that are multiplied before they are scaled: of 1e-30 each, they are above the smallest number there is.
-const FACTORS: usize = 8;
+pub(crate) const FACTORS: usize = 8;
 
 /// Expected counts of votes and classes, and the log-likelihood of the crowd that they were expected under.
 #[derive(Debug, Clone)]
@@ -72,7 +82,7 @@ pub(crate) const fn width<const K: usize>(k: usize) -> usize {
 impl Tally {
     /// Of all items.
     pub(crate) fn of(votes: &Votes, posterior: &impl Expect) -> Self {
-        Self::over(votes, posterior, &std::array::from_fn::<usize, GROUPS, _>(|group| group), [0, 1])
+        Self::over(votes, posterior, &ALL_GROUPS, [0, 1])
     }
 
     /// Of the items of some groups, and of these one run in `stride`, from the first, second or a later on. Whatever the number of threads, sums are made in the same
