@@ -1,26 +1,28 @@
 //! Hidden Markov models with known truth.
 
-use crate::SEED;
 use anyhow::Result;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use rayon::prelude::*;
 use std::io::Write;
+use std::ops::Range;
 use triview::hmm::{
     Chain, ChainPopulation, ChainSetting, InMemorySequences, Paths, SequenceParams, Sequences,
 };
 
-const DRAWS: u64 = 20;
 const SEQUENCES: usize = 2000;
 /// For coverage: more draws, of fewer tokens.
-const COVERAGE_DRAWS: u64 = 200;
 const COVERAGE_SEQUENCES: usize = 1000;
-/// Where populations begin that no setting was chosen on.
-const FIRST: u64 = 99 + SEED;
+/// The risk of a population is that of so many times as many sequences.
+const POPULATION: usize = 10;
+/// Token errors of the seed that draws are told apart by.
+const TOKEN_ERRORS: [Range<f64>; 3] = [0.0..0.15, 0.15..0.2, 0.2..1.0];
 
 /// What one draw says, in labelled standard errors of the risk a token.
 struct Draw {
     error: f64,
     own: f64,
+    /// Whether the interval holds the population's risk.
     covered: bool,
     trusted: bool,
     token_error: f64,
@@ -31,28 +33,65 @@ struct Draw {
     trained: f64,
 }
 
-/// The risk, the token error and the adapted model.
+/// The risk, the token error and the adapted model. No setting was chosen on these populations.
 pub(crate) fn sequences(out: &mut impl Write) -> Result<()> {
-    writeln!(out, "\n### Hidden Markov models: {DRAWS} draws of {SEQUENCES} sequences of 5 to 200 tokens\n")?;
+    writeln!(out, "\n### Hidden Markov models: {SEQUENCES} sequences of 5 to 200 tokens\n")?;
+    heading(out)?;
+    for (states, separation) in [(5, 2.4), (5, 2.0), (10, 1.7)] {
+        lines(out, &ChainSetting::new(states, separation), SEQUENCES, 600..620)?;
+    }
+    Ok(())
+}
+
+/// How often the interval of the risk covers it.
+pub(crate) fn coverage(out: &mut impl Write) -> Result<()> {
+    writeln!(out, "\n### Hidden Markov models: {COVERAGE_SEQUENCES} sequences of 20 tokens\n")?;
+    heading(out)?;
+    let setting = ChainSetting { lengths: [20, 20], ..ChainSetting::new(5, 2.2) };
+    lines(out, &setting, COVERAGE_SEQUENCES, 2000..2200)
+}
+
+fn heading(out: &mut impl Write) -> Result<()> {
     writeln!(
         out,
-        "| states | separation | token error | RMSE of the risk in labelled s.e. | own s.e. | in the 95% interval | RMSE of the Viterbi error | \
-         of the posterior's | adapted token error | trained with labels | gap closed |"
+        "| states | separation | draws | token error | RMSE of the risk in labelled s.e. | largest | own s.e. | in the 95% interval | trusted | \
+         RMSE of the Viterbi error | largest | of the posterior's | adapted token error | trained with labels | gap closed |"
     )?;
-    writeln!(out, "|---|---|---|---|---|---|---|---|---|---|---|")?;
-    for (states, separation) in [(5, 2.4), (5, 2.0), (10, 1.7)] {
-        let draws = (0..DRAWS)
-            .map(|seed| draw(&ChainSetting::new(states, separation), SEQUENCES, FIRST + seed))
-            .collect::<Result<Vec<Draw>>>()?;
-        let mean = |of: &dyn Fn(&Draw) -> f64| draws.iter().map(of).sum::<f64>() / draws.len() as f64;
+    writeln!(out, "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|")?;
+    Ok(())
+}
+
+/// One line for each range of token errors, and one for all draws.
+fn lines(out: &mut impl Write, setting: &ChainSetting, count: usize, populations: Range<u64>) -> Result<()> {
+    let draws: Vec<Draw> =
+        populations.into_par_iter().map(|seed| draw(setting, count, seed)).collect::<Result<_>>()?;
+    for range in TOKEN_ERRORS.into_iter().chain([0.0..1.0]) {
+        let draws: Vec<&Draw> = draws.iter().filter(|draw| range.contains(&draw.token_error)).collect();
+        if draws.is_empty() {
+            continue;
+        }
+        let mean =
+            |of: &dyn Fn(&Draw) -> f64| draws.iter().map(|draw| of(draw)).sum::<f64>() / draws.len() as f64;
+        let largest = |of: &dyn Fn(&Draw) -> f64| draws.iter().map(|draw| of(draw).abs()).fold(0.0, f64::max);
+        let share = |of: &dyn Fn(&Draw) -> bool| 100.0 * mean(&|draw| f64::from(u8::from(of(draw))));
+        let mut own: Vec<f64> = draws.iter().map(|draw| draw.own).collect();
+        own.sort_by(f64::total_cmp);
         writeln!(
             out,
-            "| {states} | {separation} | {:.3} | {:.2} | {:.2} | {:.0}% | {:.4} | {:.4} | {:.3} | {:.3} | {:.0}% |",
+            "| {} | {} | {} with {} to {} | {:.3} | {:.2} | {:.1} | {:.2} | {:.1}% | {:.1}% | {:.4} | {:.4} | {:.4} | {:.3} | {:.3} | {:.0}% |",
+            setting.states,
+            setting.separation,
+            draws.len(),
+            range.start,
+            range.end,
             mean(&|draw| draw.token_error),
             mean(&|draw| draw.error.powi(2)).sqrt(),
-            mean(&|draw| draw.own.powi(2)).sqrt(),
-            100.0 * mean(&|draw| f64::from(u8::from(draw.covered))),
+            largest(&|draw| draw.error),
+            own[own.len() / 2],
+            share(&|draw| draw.covered),
+            share(&|draw| draw.trusted),
             mean(&|draw| draw.viterbi.powi(2)).sqrt(),
+            largest(&|draw| draw.viterbi),
             mean(&|draw| draw.posterior.powi(2)).sqrt(),
             mean(&|draw| draw.adapted),
             mean(&|draw| draw.trained),
@@ -60,24 +99,7 @@ pub(crate) fn sequences(out: &mut impl Write) -> Result<()> {
                 / mean(&|draw| draw.token_error - draw.trained),
         )?;
     }
-    Ok(())
-}
-
-/// How often the interval of the risk covers it.
-pub(crate) fn coverage(out: &mut impl Write) -> Result<()> {
-    writeln!(
-        out,
-        "\n### Hidden Markov models: coverage, {COVERAGE_DRAWS} draws of {COVERAGE_SEQUENCES} sequences of 20 tokens\n"
-    )?;
-    let setting = ChainSetting { lengths: [20, 20], ..ChainSetting::new(5, 2.2) };
-    let draws = (0..COVERAGE_DRAWS)
-        .map(|seed| draw(&setting, COVERAGE_SEQUENCES, 900 + FIRST + seed))
-        .collect::<Result<Vec<Draw>>>()?;
-    let share = |of: &dyn Fn(&Draw) -> bool| {
-        100.0 * draws.iter().filter(|draw| of(draw)).count() as f64 / draws.len() as f64
-    };
-    writeln!(out, "in the 95% interval: {:.1}%", share(&|draw| draw.covered))?;
-    writeln!(out, "trusted: {:.1}%", share(&|draw| draw.trusted))?;
+    out.flush()?;
     Ok(())
 }
 
@@ -104,10 +126,13 @@ fn draw(setting: &ChainSetting, count: usize, seed: u64) -> Result<Draw> {
     let source = InMemorySequences::new(chain.states().to_vec(), vec![sequences.clone()]);
     let estimate = SequenceParams::new().check()?.estimate(chain, &source)?;
     let interval = estimate.risk_per_token.interval;
+    let (others, states) =
+        population.sequences(POPULATION * count, &mut Pcg64::seed_from_u64(9000 + seed))?;
+    let (of_population, _) = labelled(chain, &others, &states);
     Ok(Draw {
         error: (estimate.risk_per_token.value - risk) / standard_error,
         own: estimate.risk_per_token.standard_error / standard_error,
-        covered: interval.low <= risk && risk <= interval.high,
+        covered: (interval.low..=interval.high).contains(&of_population),
         trusted: estimate.trusted(),
         token_error: viterbi,
         viterbi: estimate.viterbi_error.estimate.value - viterbi,

@@ -2,7 +2,7 @@
 
 use super::adapted::Adapted;
 use super::chain::Chain;
-use super::reading::{Quantities, Reading, by_column};
+use super::reading::{Quantities, Reading, by_column, taken};
 use super::sample::Census;
 use super::sums::{ChainSums, Count};
 use crate::diagnostics::Alarm;
@@ -121,7 +121,7 @@ impl SequenceEstimate {
             let (plain, all_tokens) = (count(all) / count(Count::Tokens), count(Count::Tokens));
             let correction = metric.triples.value - per_site;
             let error = metric.triples.standard_error;
-            let value = plain + crate::metrics::believed(correction, error) * correction;
+            let value = plain + taken(correction, error) * correction;
             let interval = Interval::around(value, reach, error);
             TokenError {
                 estimate: Measured { value, standard_error: error, interval }.share(),

@@ -11,7 +11,7 @@ use super::chain::Chain;
 use super::sums::{ChainSums, Count, Places};
 use crate::interval::{Deviations, Interval};
 use crate::linalg::from_rows;
-use crate::metrics::{Measured, believed};
+use crate::metrics::Measured;
 use crate::moments::Moments;
 use crate::solution::Solution;
 use crate::surrogate::Kind;
@@ -21,6 +21,9 @@ use std::ops::Range;
 
 /// How wrong the posterior of unlikely states may be, as a share: what rests on it alone is in doubt by as much.
 const DOUBT: f64 = 0.2;
+
+/// Labels correct the posterior where they differ from it by more than so many standard errors of the difference.
+const SURE: f64 = 3.0;
 
 /// The view of the token itself.
 const PRESENT: usize = 1;
@@ -70,8 +73,18 @@ pub(crate) struct Reading {
     /// Corrected by labels, then under the posterior.
     values: Vec<f64>,
     deviations: Deviations,
+    /// The share of the labels' correction of emissions and transitions that is taken.
+    share: f64,
     /// Of the emissions of a sequence, beside the error of sampling.
     doubt: f64,
+}
+
+/// The share of a correction by labels that is taken: next to all of one that is far beyond its error, and none of one that is not.
+pub(crate) fn taken(correction: f64, error: f64) -> f64 {
+    match correction == 0.0 {
+        true => 0.0,
+        false => (1.0 - (SURE * error / correction).powi(2)).max(0.0),
+    }
 }
 
 impl Reading {
@@ -100,12 +113,15 @@ impl Reading {
             .collect();
         let count = |what: Count| total[what as usize];
         let tail = count(Count::EmissionTail) * count(Count::Tokens) / count(Count::Sites);
-        Self {
-            places: Quantities { k },
-            deviations: Deviations::of_left_out(&values, &without),
-            doubt: DOUBT * tail / count(Count::Sequences),
-            values,
-        }
+        let places = Quantities { k };
+        let deviations = Deviations::of_left_out(&values, &without);
+        // Errors of emissions and transitions make up for each other, so that labels correct both or neither.
+        let correction = |row: &[f64]| {
+            let of = |at: usize| row[at] - row[places.len() + at];
+            of(Quantities::EMISSION) + of(Quantities::TRANSITION)
+        };
+        let share = taken(correction(&values), deviations.standard_error(correction));
+        Self { places, deviations, share, doubt: DOUBT * tail / count(Count::Sequences), values }
     }
 
     /// One quantity.
@@ -117,8 +133,12 @@ impl Reading {
     pub(crate) fn value(&self, at: usize) -> f64 {
         let posterior = self.places.len() + at;
         let correction = self.values[at] - self.values[posterior];
-        let error = self.deviations.standard_error(|row| row[at] - row[posterior]);
-        self.values[posterior] + believed(correction, error) * correction
+        let error = || self.deviations.standard_error(|row| row[at] - row[posterior]);
+        let share = match at {
+            Quantities::EMISSION | Quantities::TRANSITION => self.share,
+            _ => taken(correction, error()),
+        };
+        self.values[posterior] + share * correction
     }
 
     /// A sum of quantities with some weights. Its standard error is that of the labels, since a posterior can be checked no better
