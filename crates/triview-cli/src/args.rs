@@ -201,6 +201,10 @@ pub(crate) struct HmmArgs {
     /// The model's log potentials of transitions
     #[arg(long, short, value_name = "FILE")]
     pub(crate) transition: PathBuf,
+    /// Identify the states at each position by itself, for sequences whose emissions or transitions change along the way; it
+    /// takes fifty sequences a state, and more for narrow intervals
+    #[arg(long)]
+    pub(crate) by_position: bool,
     /// Also write each token's Viterbi state and posterior: .csv, .parquet or .arrow
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -2,7 +2,7 @@
 
 use crate::json::{Diagnostics, LevelledInterval, MeasuredObject, SCHEMA, bounded, finite};
 use triview::estimator::Fit;
-use triview::hmm::{SequenceEstimate, TokenError};
+use triview::hmm::{Identified, SequenceEstimate, TokenError};
 use triview::interval::Interval;
 use triview::metrics::Measured;
 
@@ -50,7 +50,20 @@ struct Parts {
 struct Positions {
     risk: &'static str,
     identification: &'static str,
-    margin: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    margin: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    identified: Option<usize>,
+}
+
+impl Positions {
+    fn new(identified: Identified) -> Self {
+        let (identification, margin, identified) = match identified {
+            Identified::Pooled { margin } => ("pooled", Some(margin), None),
+            Identified::ByPosition { positions } => ("by position", None, Some(positions)),
+        };
+        Self { risk: "all", identification, margin, identified }
+    }
 }
 
 /// The per-token error of the model's two decodings.
@@ -108,7 +121,7 @@ impl<'a> SequencesObject<'a> {
             tokens: estimate.tokens,
             too_short: estimate.too_short,
             lengths: estimate.lengths,
-            positions: Positions { risk: "all", identification: "pooled", margin: estimate.margin },
+            positions: Positions::new(estimate.identified),
             states: &estimate.states,
             state_prior: estimate.state_prior.iter().map(|prior| prior.value).collect(),
             token_error: TokenErrors {

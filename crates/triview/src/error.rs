@@ -446,6 +446,16 @@ pub enum Error {
         /// Sequences given.
         sequences: u64,
     },
+    /// Too few sequences to identify each position by itself.
+    #[error(
+        "{sequences} sequence(s) are too few to identify states position by position, which takes {needed}; pool the positions"
+    )]
+    FewAtAPosition {
+        /// Sequences of three tokens or more.
+        sequences: u64,
+        /// Sequences that are needed.
+        needed: u64,
+    },
     /// An annotator who votes twice on an item.
     #[error("annotator {annotator} votes twice on item {item}, counted from 0; keep one of the two votes")]
     DuplicateVote {

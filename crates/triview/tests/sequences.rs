@@ -2,9 +2,10 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use triview::diagnostics::Verdict;
 use triview::hmm::{
-    Chain, ChainPopulation, ChainSetting, InMemorySequences, Paths, SequenceEstimate, SequenceParams,
-    Sequences,
+    Chain, ChainPopulation, ChainSetting, Identified, InMemorySequences, Paths, SequenceEstimate,
+    SequenceParams, Sequences,
 };
 use triview::{Error, Result};
 
@@ -82,6 +83,44 @@ fn risk_token_error_and_adapted_model() -> Result<()> {
             }
         }
     }
+    Ok(())
+}
+
+#[test]
+fn emissions_that_change_along_the_way_are_identified_by_position() -> Result<()> {
+    let setting = ChainSetting { lengths: [8, 8], ..ChainSetting::new(3, 1.6) };
+    let (population, homogeneous, labels) = draw(&setting, 8000, 21)?;
+    let chain = population.model();
+    // Every other token is scored by a model that takes the second state for less likely, and is less sure of all.
+    let changed = |at: usize, score: f64| match at / 3 % 2 {
+        0 => score,
+        _ => 0.5 * score - if at % 3 == 1 { 3.0 } else { 0.0 },
+    };
+    let mut sequences = Sequences::new(3);
+    for emission in homogeneous.iter() {
+        let scores: Vec<f64> = emission.iter().enumerate().map(|(at, score)| changed(at, *score)).collect();
+        sequences.push(&scores)?;
+    }
+    let truth = truth(chain, &sequences, &labels);
+    let source = InMemorySequences::new(chain.states().to_vec(), vec![sequences]);
+    let pooled = SequenceParams::new().check()?.estimate(chain, &source)?;
+    assert_eq!(
+        pooled.identification.independence.verdict,
+        Verdict::Fail,
+        "a token's place tells of its neighbours"
+    );
+    let by_position = SequenceParams::new().by_position(true).check()?.estimate(chain, &source)?;
+    assert_eq!(by_position.identified, Identified::ByPosition { positions: 6 });
+    assert!(by_position.trusted(), "{:?}", by_position.alarms);
+    let risk = &by_position.risk_per_token;
+    let z = (risk.value - truth.risk) / risk.standard_error;
+    assert!(z.abs() < 3.3, "{z} standard errors off");
+    assert!(risk.standard_error < 6.0 * truth.standard_error, "{risk:?} {}", truth.standard_error);
+    assert!((by_position.viterbi_error.estimate.value - truth.viterbi).abs() < 0.02, "{}", truth.viterbi);
+
+    let few = InMemorySequences::new(chain.states().to_vec(), vec![draw(&setting, 100, 21)?.1]);
+    let refused = SequenceParams::new().by_position(true).check()?.estimate(chain, &few);
+    assert_eq!(refused.err(), Some(Error::FewAtAPosition { sequences: 100, needed: 150 }));
     Ok(())
 }
 

@@ -17,7 +17,8 @@ use triview_table::{
 
 /// Estimates the risk of the labelling; writes labels and adapted potentials where asked.
 pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
-    let estimator = SequenceParams::new().level(args.level).seed(global.seed).check()?;
+    let params = SequenceParams::new().level(args.level).seed(global.seed).by_position(args.by_position);
+    let estimator = params.check()?;
     let mut taken: Vec<PathBuf> = args.inputs.iter().chain([&args.transition]).cloned().collect();
     for path in [&args.output, &args.save_transition].into_iter().flatten() {
         output::check(path, &taken)?;

@@ -4,7 +4,7 @@ use super::estimate::{conditioning, fit, percent, range, verdict, warnings_of};
 use super::number::{column, plain, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names};
 use indicatif::HumanCount;
-use triview::hmm::{SequenceEstimate, TokenError};
+use triview::hmm::{Identified, SequenceEstimate, TokenError};
 use triview::metrics::Measured;
 
 /// Up to this many states matrices are shown.
@@ -26,6 +26,12 @@ pub(crate) fn sequences(estimate: &SequenceEstimate) -> String {
         lines.push((
             "skipped",
             format!("{} sequences of fewer than three tokens", HumanCount(estimate.too_short)),
+        ));
+    }
+    if let Identified::ByPosition { positions } = estimate.identified {
+        lines.push((
+            "identified",
+            format!("at each of {positions} positions by itself, from the second token on"),
         ));
     }
     lines.push(("states", format!("{}: {}", estimate.states.len(), names(&estimate.states, WIDTH - 20))));

@@ -6,8 +6,12 @@ use serde_json::Value;
 /// A folder with sequences of three states in `chains.csv`, their model's transitions in `transition.csv`.
 fn with_chains(more: &[&str]) -> Folder {
     let folder = Folder::new();
-    let simulate =
-        ["simulate", "--hmm", "--classes", "3", "--sequences", "300", "--longest", "30", "--seed", "4"];
+    let mut simulate = vec!["simulate", "--hmm", "--classes", "3", "--seed", "4"];
+    for option in [["--sequences", "300"], ["--longest", "30"]] {
+        if !more.contains(&option[0]) {
+            simulate.extend(option);
+        }
+    }
     folder.answered(&[&simulate, more].concat());
     folder
 }
@@ -46,6 +50,28 @@ fn the_answer_is_near_the_truth_and_has_all_its_keys() {
         text.starts_with("risk") && text.contains("Viterbi error") && text.contains("transitions: row"),
         "{text}"
     );
+}
+
+#[test]
+fn positions_can_be_identified_by_themselves() {
+    let folder =
+        with_chains(&["--sequences", "4000", "--shortest", "6", "--longest", "6", "-o", "chains.csv"]);
+    let truth: Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let args = ["hmm", "chains.csv", "-t", "transition.csv", "--by-position"];
+    let answer: Value =
+        serde_json::from_str(&folder.answered(&[&args[..], &["--json"]].concat()).stdout).expect("JSON");
+    assert_eq!(
+        answer["positions"],
+        serde_json::json!({"risk": "all", "identification": "by position", "identified": 4})
+    );
+    let z = (number(&answer, "risk") - number(&truth, "risk")) / number(&answer, "standard_error");
+    assert!(z.abs() < 3.3, "{z} standard errors off");
+    let text = folder.answered(&args).stdout;
+    assert!(text.contains("at each of 4 positions by itself"), "{text}");
+
+    let few = with_chains(&["--sequences", "120", "-o", "chains.csv"]);
+    let refused = few.refused(&args);
+    assert!(refused.contains("120 sequence(s) are too few") && refused.contains("takes 150"), "{refused}");
 }
 
 #[test]

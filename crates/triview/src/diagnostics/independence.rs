@@ -77,6 +77,27 @@ impl Independence {
     }
 }
 
+/// Corrects some tests for each other: no chance is smaller than that of all of them together, by Cauchy's combination of chances,
+/// which holds however the tests depend on each other (Liu and Xie 2020).
+pub(crate) fn correct_for_each_other(tests: &mut [Tested]) {
+    let chances: Vec<f64> = tests.iter().filter_map(|test| test.independence.p_value).collect();
+    // A chance of one would outweigh any number of small ones.
+    let quantile = |p: &f64| (std::f64::consts::PI * (0.5 - p.min(1.0 - 1.0 / FLIPS as f64))).tan();
+    let mean = chances.iter().map(quantile).sum::<f64>() / chances.len() as f64;
+    let together = 0.5 - mean.atan() / std::f64::consts::PI;
+    for Tested { independence, .. } in tests {
+        if let Some(p) = &mut independence.p_value
+            && *p < together
+            && chances.len() > 1
+        {
+            *p = together;
+            if together >= LEVEL && independence.verdict == Verdict::Fail {
+                independence.verdict = Verdict::Pass;
+            }
+        }
+    }
+}
+
 /// The test, and the risk by the bins alone, where there are enough of them.
 pub(crate) struct Tested {
     pub(crate) independence: Independence,
@@ -321,5 +342,40 @@ impl<'a> Fit<'a> {
             from += k * cells;
         }
         Ok((ByBins { risk: whole[0], deviations }, dependences))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_corrected_for_each_other() {
+        let tested = |p: f64| {
+            let mut independence = Independence::untestable(1, String::new());
+            (independence.p_value, independence.verdict) =
+                (Some(p), if p < LEVEL { Verdict::Fail } else { Verdict::Pass });
+            Tested { independence, by_bins: None }
+        };
+        let corrected = |chances: &[f64]| -> Vec<(f64, Verdict)> {
+            let mut all: Vec<Tested> = chances.iter().map(|p| tested(*p)).collect();
+            correct_for_each_other(&mut all);
+            all.iter()
+                .filter_map(|test| Some((test.independence.p_value?, test.independence.verdict)))
+                .collect()
+        };
+        assert_eq!(corrected(&[0.01]), [(0.01, Verdict::Fail)]);
+        // Equal chances stay as they are together; of quantiles 1 and 0 the mean is that of 1/2 - atan(1/2) / pi.
+        assert!(
+            corrected(&[0.01; 9])
+                .iter()
+                .all(|(p, verdict)| { (p - 0.01).abs() < 1e-12 && *verdict == Verdict::Fail })
+        );
+        let [(first, _), (second, _)] = corrected(&[0.25, 0.5])[..] else { unreachable!() };
+        let together = 0.5 - 0.5_f64.atan() / std::f64::consts::PI;
+        assert!((first - together).abs() < 1e-12 && (second - 0.5).abs() < 1e-12, "{first} {second}");
+        // One in twenty of many is what chance has.
+        let one_of_many: Vec<f64> = (1..=20).map(|rank| f64::from(rank) / 20.0 - 0.02).collect();
+        assert!(corrected(&one_of_many).iter().all(|(_, verdict)| *verdict == Verdict::Pass));
     }
 }

@@ -12,4 +12,4 @@ pub use conditioning::Conditioning;
 pub use dependence::Dependence;
 pub(crate) use dependence::of_bins;
 pub use independence::{Independence, LEVEL, Verdict};
-pub(crate) use independence::{Tested, test};
+pub(crate) use independence::{Tested, correct_for_each_other, test};

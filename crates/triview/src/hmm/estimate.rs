@@ -2,14 +2,15 @@
 
 use super::adapted::Adapted;
 use super::chain::Chain;
-use super::reading::{Quantities, Reading, by_column, taken};
+use super::reading::{Quantities, Reading, by_column, of_parts, taken};
 use super::sample::Census;
-use super::sums::{ChainSums, Count};
+use super::sites::Identified;
+use super::sums::{ChainSums, Count, SiteCount};
 use crate::diagnostics::Alarm;
 use crate::estimate::Estimate;
 use crate::interval::Interval;
 use crate::linalg::softmax;
-use crate::metrics::{Measured, Metric};
+use crate::metrics::Measured;
 
 /// Standard errors by which a risk must be below zero, or forbidden transitions above it.
 const BEYOND_POSSIBLE: f64 = 2.0;
@@ -50,8 +51,8 @@ pub struct SequenceEstimate {
     pub too_short: u64,
     /// The shortest and the longest of the others.
     pub lengths: [usize; 2],
-    /// Tokens at either end of a sequence that were not used to identify the states.
-    pub margin: usize,
+    /// The tokens that the states were identified from.
+    pub identified: Identified,
     /// How often each state occurs.
     pub state_prior: Vec<Measured>,
     /// Row by row, the state before, then the state after: the transitions that the data have.
@@ -66,7 +67,8 @@ pub struct SequenceEstimate {
     pub viterbi_error: TokenError,
     /// Of the states with the largest posterior, token by token.
     pub posterior_error: TokenError,
-    /// How the states were identified from past, present and future of tokens: its fit, conditioning and test of independence.
+    /// How the states were identified from past, present and future of tokens: its fit, conditioning and test of independence. By
+    /// position, that of the position where the test came nearest to failing, corrected for the tests at the others.
     pub identification: Estimate,
     /// The model that the data suggest.
     pub adapted: Adapted,
@@ -78,15 +80,21 @@ pub struct SequenceEstimate {
 pub(crate) struct Parts<'a> {
     pub(crate) chain: &'a Chain,
     pub(crate) census: &'a Census,
-    pub(crate) margin: usize,
+    pub(crate) identified: Identified,
     pub(crate) reading: &'a Reading,
     pub(crate) sums: &'a ChainSums,
-    pub(crate) identification: Estimate,
-    /// Of the Viterbi and of the posterior decoding, over the inner tokens that were looked at.
-    pub(crate) errors: [Metric; 2],
+    /// At least one.
+    pub(crate) identifications: Vec<Identification>,
     pub(crate) adapted: Adapted,
     pub(crate) level: f64,
     pub(crate) reach: f64,
+}
+
+/// How a part of the tokens was identified.
+pub(crate) struct Identification {
+    pub(crate) estimate: Estimate,
+    /// Of the Viterbi and of the posterior decoding, over those of the part's tokens that were looked at.
+    pub(crate) errors: [Measured; 2],
 }
 
 impl SequenceEstimate {
@@ -114,13 +122,21 @@ impl SequenceEstimate {
             (0..k).map(|i| (0..k).map(|j| share(from + i * k + j)).collect()).collect()
         };
         let total = sums.total();
-        let believed = by_column(&total[sums.places.confusion()[1].clone()]);
+        let believed = by_column(&total[sums.places.believed_confusion()]);
         let count = |what: Count| total[what as usize];
-        let token_error = |metric: &Metric, [all, sites, belief]: [Count; 3]| {
-            let per_site = count(sites) / count(Count::Sites);
+        let sites = of_parts(&sums.places, &total, SiteCount::Sites);
+        // Parts are of the same sequences, so that their errors may add up.
+        let of_sites = |decoding: usize| {
+            let shares = parts.identifications.iter().map(|part| (part.estimate.rows as f64 / sites, part));
+            shares.fold([0.0; 2], |[value, error], (share, part)| {
+                let Measured { value: own, standard_error, .. } = part.errors[decoding];
+                [value + share * own, error + share * standard_error]
+            })
+        };
+        let token_error = |[labelled, error]: [f64; 2], [all, belief]: [Count; 2], sites_wrong: SiteCount| {
+            let per_site = of_parts(&sums.places, &total, sites_wrong) / sites;
             let (plain, all_tokens) = (count(all) / count(Count::Tokens), count(Count::Tokens));
-            let correction = metric.triples.value - per_site;
-            let error = metric.triples.standard_error;
+            let correction = labelled - per_site;
             let value = plain + taken(correction, error) * correction;
             let interval = Interval::around(value, reach, error);
             TokenError {
@@ -128,8 +144,14 @@ impl SequenceEstimate {
                 belief: count(belief) / all_tokens,
             }
         };
-        let [viterbi, posterior] = &parts.errors;
-        let mut alarms = parts.identification.alarms.clone();
+        let viterbi_error =
+            token_error(of_sites(0), [Count::ViterbiError, Count::ViterbiBelief], SiteCount::ViterbiError);
+        let posterior_error = token_error(
+            of_sites(1),
+            [Count::PosteriorError, Count::PosteriorBelief],
+            SiteCount::PosteriorError,
+        );
+        let mut alarms = of_positions(&parts.identifications);
         alarms.extend(impossible(&risk, &reading.measure(Quantities::FORBIDDEN, reach)));
         Self {
             risk_per_token,
@@ -142,26 +164,48 @@ impl SequenceEstimate {
             tokens: census.tokens,
             too_short: census.too_short,
             lengths: census.lengths,
-            margin: parts.margin,
+            identified: parts.identified,
             state_prior: at.prior().map(share).collect(),
             transition_matrix: matrix(at.transition().start),
             model_transition_matrix: chain.transition().chunks_exact(k).map(softmax).collect(),
             emission_confusion: matrix(at.confusion().start),
             model_emission_confusion: believed.chunks_exact(k).map(<[f64]>::to_vec).collect(),
-            viterbi_error: token_error(
-                viterbi,
-                [Count::ViterbiError, Count::ViterbiSites, Count::ViterbiBelief],
-            ),
-            posterior_error: token_error(
-                posterior,
-                [Count::PosteriorError, Count::PosteriorSites, Count::PosteriorBelief],
-            ),
-            identification: parts.identification,
+            viterbi_error,
+            posterior_error,
+            identification: nearest_to_failing(parts.identifications),
             adapted: parts.adapted,
             alarms,
             risk,
         }
     }
+}
+
+/// The identification whose test of independence came nearest to failing.
+fn nearest_to_failing(identifications: Vec<Identification>) -> Estimate {
+    let chance = |part: &Identification| part.estimate.independence.p_value.unwrap_or(2.0);
+    let least = identifications.into_iter().min_by(|a, b| chance(a).total_cmp(&chance(b)));
+    least.map_or_else(|| unreachable!("tokens are identified in one part or more"), |part| part.estimate)
+}
+
+/// What speaks against the identifications. Of alarms that are alike at several positions the first is shown.
+fn of_positions(identifications: &[Identification]) -> Vec<Alarm> {
+    let [_, _, ..] = identifications else {
+        return identifications.iter().flat_map(|part| part.estimate.alarms.clone()).collect();
+    };
+    let mut alike: Vec<(usize, Alarm, usize)> = Vec::new();
+    for (at, part) in identifications.iter().enumerate() {
+        for alarm in &part.estimate.alarms {
+            match alike.iter_mut().find(|(_, other, _)| other.remedy == alarm.remedy) {
+                Some((_, _, others)) => *others += 1,
+                None => alike.push((at + 2, alarm.clone(), 0)),
+            }
+        }
+    }
+    let told = |(position, alarm, others): (usize, Alarm, usize)| {
+        let more = if others > 0 { format!(" ({others} more like it)") } else { String::new() };
+        Alarm { message: format!("token {position}: {}{more}", alarm.message), ..alarm }
+    };
+    alike.into_iter().map(told).collect()
 }
 
 /// What no labelling can have.

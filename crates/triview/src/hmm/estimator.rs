@@ -2,23 +2,25 @@
 
 use super::adapted::Adapted;
 use super::chain::Chain;
-use super::estimate::{Parts, SequenceEstimate};
-use super::reading::Reading;
+use super::estimate::{Identification, Parts, SequenceEstimate};
+use super::reading::{Reading, Solved};
 use super::sample::{Census, Keyed};
 use super::sequences::SequenceSource;
-use super::sites::{Decoding, Track, decoding_scores, inner, sites, track};
+use super::sites::{Decoding, Identified, Track, decoding_scores, sites, track};
 use super::sums::ChainSums;
-use crate::diagnostics;
+use crate::diagnostics::{self, Tested, correct_for_each_other};
 use crate::error::{Error, Result};
 use crate::estimate::Estimate;
 use crate::estimator::{Estimator, Features, Params};
 use crate::interval::reach;
 use crate::loss::best;
-use crate::metrics::{self, Metric};
-use crate::moments::{Accumulator, Header, Moments};
+use crate::metrics::{self, Measured};
+use crate::moments::{Accumulator, Header};
 use crate::sample::Sample;
-use crate::solution::{Solution, solve};
+use crate::solution::solve;
 use crate::views::{Schema, VIEWS, total};
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// What the views of a token are called.
 const VIEW_NAMES: [&str; VIEWS] = ["past", "present", "future"];
@@ -31,6 +33,7 @@ const FEWEST_OF_A_STATE: f64 = 5.0;
 pub struct SequenceParams {
     level: f64,
     seed: u64,
+    by_position: bool,
 }
 
 impl Default for SequenceParams {
@@ -40,9 +43,9 @@ impl Default for SequenceParams {
 }
 
 impl SequenceParams {
-    /// Intervals at 0.95, a fixed seed.
+    /// Intervals at 0.95, a fixed seed, positions pooled.
     pub fn new() -> Self {
-        Self { level: 0.95, seed: 0 }
+        Self { level: 0.95, seed: 0, by_position: false }
     }
 
     /// The level of confidence of the intervals.
@@ -57,40 +60,71 @@ impl SequenceParams {
         Self { seed, ..self }
     }
 
+    /// Whether the states are identified at each position by itself, for sequences whose emissions or transitions change along the
+    /// way, and of which there are enough.
+    #[must_use]
+    pub fn by_position(self, by_position: bool) -> Self {
+        Self { by_position, ..self }
+    }
+
     /// Checks all of it.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a level that is not between 0 and 1.
     pub fn check(self) -> Result<SequenceEstimator> {
         let tokens = Params::new().features(Features::Posterior).level(self.level).seed(self.seed).check()?;
-        Ok(SequenceEstimator { tokens })
+        Ok(SequenceEstimator { tokens, by_position: self.by_position })
     }
 }
 
 /// Estimates the risk of a labelling of sequences; made by [`SequenceParams::check`].
 ///
-/// The states are identified from tokens pooled over positions, each with the three views past, present and future, away from
-/// the ends of sequences. Emissions and transitions are taken to be the same all along a sequence. Sequences are read twice.
+/// The states are identified from tokens with the three views past, present and future: pooled over positions, away from
+/// the ends of sequences, where emissions and transitions are the same all along a sequence; or at each position by itself. Sequences are read twice.
 #[derive(Debug, Clone)]
 pub struct SequenceEstimator {
     /// Of tokens as rows of three views.
     tokens: Estimator,
+    by_position: bool,
 }
 
 /// A first look at sequences.
 struct Seen<'a> {
     adapted: Adapted,
     tracks: Vec<Track<'a>>,
-    sample: Sample,
     header: Header,
 }
 
-/// Sums of all that is read.
+/// Sums of all that is read: the moments of each part's tokens, and those over sequences.
 struct Summed {
-    moments: Moments,
+    identified: Identified,
+    moments: Vec<Accumulator>,
     sums: ChainSums,
-    solution: Solution,
+}
+
+/// What they say.
+struct Answered {
+    parts: Vec<Solved>,
+    sums: ChainSums,
     reading: Reading,
+}
+
+impl Summed {
+    fn new(header: &Header, identified: Identified) -> Result<Self> {
+        let moments =
+            (0..identified.parts()).map(|_| Accumulator::new(header.clone())).collect::<Result<_>>()?;
+        Ok(Self { identified, moments, sums: ChainSums::new(header, identified) })
+    }
+
+    /// Adds sequences.
+    fn add(&mut self, header: &Header, adapted: &Chain, tracks: &[Track<'_>]) -> Result<()> {
+        for (part, moments) in self.moments.iter_mut().enumerate() {
+            let tokens = |length| self.identified.of_part(part, length);
+            moments.update(&sites(adapted.k(), tracks, tokens))?;
+        }
+        self.sums.update(header, adapted, tracks, self.identified);
+        Ok(())
+    }
 }
 
 impl SequenceEstimator {
@@ -98,7 +132,7 @@ impl SequenceEstimator {
     ///
     /// # Errors
     /// Those of the source; [`Error::OtherStates`], [`Error::AllTooShort`], [`Error::ImpossibleSequence`], [`Error::NoMemory`],
-    /// [`Error::UnseenStates`], and whatever keeps tokens
+    /// [`Error::UnseenStates`], by position [`Error::FewAtAPosition`], and whatever keeps tokens
     /// from being answered as rows of three views, see [`Estimator::look`].
     pub fn estimate<S: SequenceSource>(
         &self,
@@ -113,135 +147,152 @@ impl SequenceEstimator {
         if census.sequences == 0 {
             return Err(Error::AllTooShort { sequences: census.too_short }.into());
         }
-        let margin = census.margin();
+        let identified = match self.by_position {
+            true => census.by_position(chain.k())?,
+            false => Identified::Pooled { margin: census.margin() },
+        };
         let looked_at = census.sample.looked_at()?;
-        let adapted = self.adapt(chain, &census.sample, &looked_at, margin)?;
-        let seen = self.see(chain, &looked_at, margin, adapted);
+        let adapted = self.adapt(chain, &census, &looked_at)?;
+        let seen = self.see(chain, &looked_at, identified, adapted);
         // A model that rules states out has messages that do not tell them apart: then the seed's have to do.
-        let Seen { adapted, tracks, sample, header } = match seen {
+        let Seen { adapted, tracks, header } = match seen {
             Err(Error::RankDeficientView { .. } | Error::ConstantView { .. }) => {
-                self.see(chain, &looked_at, margin, Adapted::seed(chain))?
+                self.see(chain, &looked_at, identified, Adapted::seed(chain))?
             }
             seen => seen?,
         };
-        let (mut moments, mut sums) = (Accumulator::new(header.clone())?, ChainSums::new(&header));
+        let mut summed = Summed::new(&header, identified)?;
         let mut next = 0;
         for batch in source.read()? {
             let keyed = Keyed::of(&batch?, &mut next)?;
-            let tracks = track(chain, &adapted, &keyed)?;
-            add(&mut moments, &mut sums, (&header, adapted.chain()), &tracks, margin)?;
+            summed.add(&header, adapted.chain(), &track(chain, &adapted, &keyed)?)?;
         }
-        let summed = self.solve(chain, moments, sums)?;
-        Ok(self.answer(chain, &census, margin, adapted, (&tracks, &sample), &summed)?)
+        let answered = self.solve(chain, summed)?;
+        Ok(self.answer(chain, &census, identified, adapted, &tracks, &answered)?)
     }
 
-    /// The inner tokens of sampled sequences, with the messages of a model, and the feature map for them.
+    /// Sampled sequences, with the messages of a model, and the feature map for their tokens.
     fn see<'a>(
         &self,
         chain: &Chain,
         sequences: &'a Keyed,
-        margin: usize,
+        identified: Identified,
         adapted: Adapted,
     ) -> Result<Seen<'a>> {
         let tracks = track(chain, &adapted, sequences)?;
-        let sample = sampled(chain, &tracks, margin)?;
-        let header = self.tokens.look_at(&sample)?;
-        Ok(Seen { adapted, tracks, sample, header })
+        let header = self.tokens.look_at(&sampled(chain, &tracks, |length| identified.inner(length))?)?;
+        Ok(Seen { adapted, tracks, header })
     }
 
     /// The model that sampled sequences suggest: from the surrogate labels that the model's own messages give, on to what makes
     /// the sequences most likely.
-    fn adapt(&self, chain: &Chain, sample: &Keyed, looked_at: &Keyed, margin: usize) -> Result<Adapted> {
-        let seed = Adapted::seed(chain);
+    fn adapt(&self, chain: &Chain, census: &Census, looked_at: &Keyed) -> Result<Adapted> {
+        let (seed, margin) = (Adapted::seed(chain), census.margin());
+        let identified = Identified::Pooled { margin };
         let tracks = track(chain, &seed, looked_at)?;
-        let rows = sampled(chain, &tracks, margin)?;
+        let rows = sampled(chain, &tracks, |length| identified.inner(length))?;
         let header = self.tokens.look_at(&rows).map_err(|error| match error {
             Error::ConstantView { view } if view != VIEW_NAMES[1] => Error::NoMemory,
             Error::RankDeficientView { .. } => {
-                let states = unseen(chain, &tracks, margin);
+                let states = unseen(chain, &tracks, identified);
                 if states.is_empty() { error } else { Error::UnseenStates { states, margin } }
             }
             other => other,
         })?;
-        let (mut moments, mut sums) = (Accumulator::new(header.clone())?, ChainSums::new(&header));
-        add(&mut moments, &mut sums, (&header, chain), &tracks, margin)?;
-        let Summed { reading, .. } = self.solve(chain, moments, sums)?;
+        let mut summed = Summed::new(&header, identified)?;
+        summed.add(&header, chain, &tracks)?;
+        let Answered { reading, .. } = self.solve(chain, summed)?;
         let (at, k) = (reading.places, chain.k());
         let row = |a: usize| at.transition().start + a * k..at.transition().start + (a + 1) * k;
-        let transition: Vec<f64> = (0..k).flat_map(|a| reading.shares(row(a))).collect();
-        let first = reading.shares(at.first());
-        Ok(Adapted::fit(chain.states(), &header.features, &first, &transition, sample)?.unwrap_or(seed))
+        let transition: Vec<f64> = (0..k).flat_map(|a| reading.first_shares(row(a))).collect();
+        let first = reading.first_shares(at.first());
+        Ok(Adapted::fit(chain.states(), &header.features, &first, &transition, &census.sample)?
+            .unwrap_or(seed))
     }
 
-    fn solve(&self, chain: &Chain, moments: Accumulator, sums: ChainSums) -> Result<Summed> {
-        let moments = moments.finish()?;
-        let solution = solve(&moments, self.tokens.seed)?;
-        let reading = Reading::new(chain, &moments, &solution, &sums);
-        Ok(Summed { moments, sums, solution, reading })
+    fn solve(&self, chain: &Chain, summed: Summed) -> Result<Answered> {
+        let Summed { identified, moments, sums } = summed;
+        let solved = |moments: Accumulator| {
+            let moments = moments.finish()?;
+            let solution = solve(&moments, self.tokens.seed)?;
+            Ok(Solved { moments, solution })
+        };
+        let parts: Vec<Solved> = moments.into_par_iter().map(solved).collect::<Result<_>>()?;
+        let reading = Reading::new(chain, identified, &parts, &sums);
+        Ok(Answered { parts, sums, reading })
     }
 
     fn answer(
         &self,
         chain: &Chain,
         census: &Census,
-        margin: usize,
+        identified: Identified,
         adapted: Adapted,
-        (tracks, sample): (&[Track<'_>], &Sample),
-        summed: &Summed,
+        tracks: &[Track<'_>],
+        answered: &Answered,
     ) -> Result<SequenceEstimate> {
-        let Summed { moments, sums, solution, reading } = summed;
-        let (level, seed) = (self.tokens.level, self.tokens.seed);
-        let tested = diagnostics::test(moments, solution, seed)?;
-        let identification = Estimate::new(moments, solution, tested, level)?;
-        let (mut triples, of_triples) = self.tokens.triples(moments, solution, sample);
-        let mut error_of = |decoding: Decoding| -> Metric {
-            triples.score_by(decoding_scores(chain, tracks, margin, decoding));
-            let wrong = |views: &[&[f64]], state: usize| {
-                let scores = total(views.iter().copied());
-                f64::from(u8::from(best(scores.iter().copied()) != state))
-            };
-            metrics::mean_of(&triples, wrong, of_triples)
+        let Answered { parts, sums, reading } = answered;
+        let level = self.tokens.level;
+        let test = |part: &Solved| diagnostics::test(&part.moments, &part.solution, self.tokens.seed);
+        let mut tested: Vec<Tested> = parts.par_iter().map(test).collect::<Result<_>>()?;
+        correct_for_each_other(&mut tested);
+        let of_part = |(at, (part, tested)): (usize, (&Solved, Tested))| -> Result<Identification> {
+            let estimate = Estimate::new(&part.moments, &part.solution, tested, level)?;
+            let errors = self.token_errors(chain, tracks, |length| identified.of_part(at, length), part)?;
+            Ok(Identification { estimate, errors })
         };
-        let errors = [error_of(Decoding::Viterbi), error_of(Decoding::Posterior)];
-        let reach = reach(level, solution.deviations.count(), solution.clarity(moments.rows()));
+        let identifications: Vec<Identification> =
+            parts.par_iter().zip(tested).enumerate().map(of_part).collect::<Result<_>>()?;
+        // An interval reaches as far as the least clear part asks for.
+        let reaches = parts.iter().map(|Solved { moments, solution }| {
+            reach(level, solution.deviations.count(), solution.clarity(moments.rows()))
+        });
+        let reach = reaches.fold(0.0, f64::max);
         let parts =
-            Parts { chain, census, margin, reading, sums, identification, errors, adapted, level, reach };
+            Parts { chain, census, identified, reading, sums, identifications, adapted, level, reach };
         Ok(SequenceEstimate::new(parts))
+    }
+
+    /// How often the tokens of a part get another state than their own, by the Viterbi and by the posterior decoding.
+    fn token_errors(
+        &self,
+        chain: &Chain,
+        tracks: &[Track<'_>],
+        tokens: impl Fn(usize) -> Range<usize>,
+        part: &Solved,
+    ) -> Result<[Measured; 2]> {
+        let sample = sampled(chain, tracks, &tokens)?;
+        let (mut triples, reach) = self.tokens.triples(&part.moments, &part.solution, &sample);
+        let wrong = |views: &[&[f64]], state: usize| {
+            let scores = total(views.iter().copied());
+            f64::from(u8::from(best(scores.iter().copied()) != state))
+        };
+        Ok([Decoding::Viterbi, Decoding::Posterior].map(|decoding| {
+            triples.score_by(decoding_scores(chain, tracks, &tokens, decoding));
+            metrics::mean_of(&triples, wrong, reach).triples
+        }))
     }
 }
 
-/// The inner tokens of some sequences as sampled rows.
-fn sampled(chain: &Chain, tracks: &[Track<'_>], margin: usize) -> Result<Sample> {
+/// Some tokens of some sequences as sampled rows.
+fn sampled(chain: &Chain, tracks: &[Track<'_>], tokens: impl Fn(usize) -> Range<usize>) -> Result<Sample> {
     let views = VIEW_NAMES.map(String::from).to_vec();
     let schema = Schema::new(views, chain.states().to_vec())?;
-    Ok(Sample::new(schema, sites(chain.k(), tracks, margin)))
+    Ok(Sample::new(schema, sites(chain.k(), tracks, tokens)))
 }
 
 /// The states that fewer than five inner tokens are in, as the model believes.
-fn unseen(chain: &Chain, tracks: &[Track<'_>], margin: usize) -> Vec<String> {
+fn unseen(chain: &Chain, tracks: &[Track<'_>], identified: Identified) -> Vec<String> {
     let k = chain.k();
     let mut expected = vec![0.0; k];
     for track in tracks {
         let posteriors = track.own.posteriors();
-        for t in inner(track.path.len(), margin) {
+        for t in identified.inner(track.path.len()) {
             expected.iter_mut().zip(&posteriors[t * k..]).for_each(|(sum, p)| *sum += p);
         }
     }
     let named = chain.states().iter().zip(expected);
     named.filter(|(_, expected)| *expected < FEWEST_OF_A_STATE).map(|(state, _)| state.clone()).collect()
-}
-
-/// Adds sequences to both sums.
-fn add(
-    moments: &mut Accumulator,
-    sums: &mut ChainSums,
-    (header, adapted): (&Header, &Chain),
-    tracks: &[Track<'_>],
-    margin: usize,
-) -> Result<()> {
-    moments.update(&sites(adapted.k(), tracks, margin))?;
-    sums.update(header, adapted, tracks, margin);
-    Ok(())
 }
 
 #[cfg(test)]
@@ -258,8 +309,8 @@ mod tests {
         (0..20).try_for_each(|_| sequences.push(&(0..9).flat_map(token).collect::<Vec<f64>>()))?;
         let keyed = Keyed { sequences, keys: (0..20).collect() };
         let tracks = track(&chain, &Adapted::seed(&chain), &keyed)?;
-        assert_eq!(unseen(&chain, &tracks, 2), ["c"]);
-        assert!(unseen(&chain, &tracks, 0).is_empty());
+        assert_eq!(unseen(&chain, &tracks, Identified::Pooled { margin: 2 }), ["c"]);
+        assert!(unseen(&chain, &tracks, Identified::Pooled { margin: 0 }).is_empty());
         Ok(())
     }
 }

@@ -37,4 +37,4 @@ pub use estimator::{SequenceEstimator, SequenceParams};
 pub use messages::Messages;
 pub use sequences::{InMemorySequences, SequenceSource, Sequences};
 pub use simulate::{ChainPopulation, ChainSetting};
-pub use sites::Decoding;
+pub use sites::{Decoding, Identified};

@@ -8,10 +8,10 @@
 //! labels are right whatever the posterior is, and noisy: they correct it as far as they are sure.
 
 use super::chain::Chain;
-use super::sums::{ChainSums, Count, Places};
+use super::sites::Identified;
+use super::sums::{ChainSums, Count, Places, SiteCount};
 use crate::interval::{Deviations, Interval};
-use crate::linalg::from_rows;
-use crate::metrics::Measured;
+use crate::metrics::{Measured, believed};
 use crate::moments::Moments;
 use crate::solution::Solution;
 use crate::surrogate::Kind;
@@ -87,32 +87,66 @@ pub(crate) fn taken(correction: f64, error: f64) -> f64 {
     }
 }
 
+/// What was made of the tokens of one part.
+pub(crate) struct Solved {
+    pub(crate) moments: Moments,
+    pub(crate) solution: Solution,
+}
+
+impl Solved {
+    /// For each block of sequences, its place among those that the fit was repeated without.
+    fn used(&self) -> Vec<Option<usize>> {
+        let (rows, n) = (&self.moments.layout().rows, self.moments.rows() as f64);
+        let mut next = 0;
+        let used = self.moments.blocks().iter().map(|block| {
+            let own = rows.of(block)[0];
+            (own > 0.0 && own < n).then(|| {
+                next += 1;
+                next - 1
+            })
+        });
+        used.collect()
+    }
+
+    /// The fit, or to first order that without one of those blocks.
+    fn fit(&self, without: Option<usize>) -> Fit {
+        let (labels, prior) = (&self.solution.main.labels, &self.solution.main.mixture.prior);
+        let count = labels.moved.count();
+        let (maps, prior) = match without {
+            None => (labels.maps.clone(), prior.clone()),
+            Some(block) => (
+                labels.moved.without(&labels.maps, block, count),
+                labels.moved_prior.without(prior, block, count),
+            ),
+        };
+        Fit { prior, kind: labels.kind, maps }
+    }
+}
+
 impl Reading {
-    pub(crate) fn new(chain: &Chain, moments: &Moments, solution: &Solution, sums: &ChainSums) -> Self {
+    pub(crate) fn new(chain: &Chain, identified: Identified, parts: &[Solved], sums: &ChainSums) -> Self {
         let k = chain.k();
-        let labels = &solution.main.labels;
-        let prior = &solution.main.mixture.prior;
-        let read = |prior: &[f64], maps: &[f64], sums_of: &[f64]| {
-            Sums { chain, places: &sums.places, prior, labels: (labels.kind, maps), sums: sums_of }.read()
+        let read = |fits: &[Fit], sums_of: &[f64]| {
+            Sums { chain, identified, places: &sums.places, fits, sums: sums_of }.read()
         };
         let total = sums.total();
-        let values = read(prior, &labels.maps, &total);
-        let (rows, n, count) = (&moments.layout().rows, moments.rows() as f64, labels.moved.count());
-        // The blocks that the fit was repeated without.
-        let used = moments.blocks().iter().zip(&sums.blocks).filter(|(block, _)| {
-            let own = rows.of(block)[0];
-            own > 0.0 && own < n
-        });
-        let without: Vec<Vec<f64>> = used
+        let fits: Vec<Fit> = parts.iter().map(|part| part.fit(None)).collect();
+        let values = read(&fits, &total);
+        let used: Vec<Vec<Option<usize>>> = parts.iter().map(Solved::used).collect();
+        let without: Vec<Vec<f64>> = sums
+            .blocks
+            .iter()
             .enumerate()
-            .map(|(b, (_, block))| {
+            .filter(|(b, _)| used.iter().any(|used| used[*b].is_some()))
+            .map(|(b, block)| {
                 let left: Vec<f64> = total.iter().zip(block).map(|(total, block)| total - block).collect();
-                let prior = labels.moved_prior.without(prior, b, count);
-                read(&prior, &labels.moved.without(&labels.maps, b, count), &left)
+                let fits: Vec<Fit> = parts.iter().zip(&used).map(|(part, used)| part.fit(used[b])).collect();
+                read(&fits, &left)
             })
             .collect();
+        let of_parts = |what: SiteCount| of_parts(&sums.places, &total, what);
         let count = |what: Count| total[what as usize];
-        let tail = count(Count::EmissionTail) * count(Count::Tokens) / count(Count::Sites);
+        let tail = of_parts(SiteCount::EmissionTail) * count(Count::Tokens) / of_parts(SiteCount::Sites);
         let places = Quantities { k };
         let deviations = Deviations::of_left_out(&values, &without);
         // Errors of emissions and transitions make up for each other, so that labels correct both or neither.
@@ -129,16 +163,20 @@ impl Reading {
         self.measure_sum(&[(at, 1.0)], reach)
     }
 
-    /// A quantity's value under the posterior, corrected by the labels as far as they are sure.
+    /// A quantity's value under the posterior, corrected by the labels where they are sure.
     pub(crate) fn value(&self, at: usize) -> f64 {
+        self.corrected(at, |correction, error| match at {
+            Quantities::EMISSION | Quantities::TRANSITION => self.share,
+            _ => taken(correction, error),
+        })
+    }
+
+    /// The value under the posterior and so much of the labels' correction, given it and its error.
+    fn corrected(&self, at: usize, share: impl Fn(f64, f64) -> f64) -> f64 {
         let posterior = self.places.len() + at;
         let correction = self.values[at] - self.values[posterior];
-        let error = || self.deviations.standard_error(|row| row[at] - row[posterior]);
-        let share = match at {
-            Quantities::EMISSION | Quantities::TRANSITION => self.share,
-            _ => taken(correction, error()),
-        };
-        self.values[posterior] + share * correction
+        let error = self.deviations.standard_error(|row| row[at] - row[posterior]);
+        self.values[posterior] + share(correction, error) * correction
     }
 
     /// A sum of quantities with some weights. Its standard error is that of the labels, since a posterior can be checked no better
@@ -152,9 +190,10 @@ impl Reading {
         Measured { value, standard_error: error, interval: Interval::around(value, reach, error) }
     }
 
-    /// Probabilities: no less than zero, and scaled to a sum of one.
-    pub(crate) fn shares(&self, range: Range<usize>) -> Vec<f64> {
-        let values: Vec<f64> = range.map(|at| self.value(at).max(0.0)).collect();
+    /// Probabilities to begin with, no less than zero and scaled to a sum of one: a model that is yet to be adapted may be far off, so
+    /// that labels count as far as they stand out of their error.
+    pub(crate) fn first_shares(&self, range: Range<usize>) -> Vec<f64> {
+        let values: Vec<f64> = range.map(|at| self.corrected(at, believed).max(0.0)).collect();
         let total: f64 = values.iter().sum();
         values.iter().map(|value| value / total.max(f64::MIN_POSITIVE)).collect()
     }
@@ -164,13 +203,45 @@ fn matrix(cells: &[f64], rows: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(cells, rows, cells.len() / rows)
 }
 
-/// What is read: the prior of the inner tokens, the maps that make labels `W` for each view, and the sums.
+/// A count over the tokens of all parts.
+pub(crate) fn of_parts(places: &Places, sums: &[f64], what: SiteCount) -> f64 {
+    (0..places.parts).map(|part| sums[places.counts(part).start + what as usize]).sum()
+}
+
+/// The prior of a part's tokens, and the maps that make labels `W` for each view.
+struct Fit {
+    prior: Vec<f64>,
+    kind: Kind,
+    maps: Vec<f64>,
+}
+
+impl Fit {
+    /// The map for a view, and where what it is applied to lies among the features of two views and the posterior given both.
+    fn label(&self, view: usize, all: usize) -> (MatRef<'_, f64>, Range<usize>) {
+        let k = self.prior.len();
+        let width = self.maps.len() / (VIEWS * k);
+        let from = if self.kind == Kind::Pair { all - width } else { 0 };
+        (matrix(&self.maps[view * k * width..(view + 1) * k * width], k), from..from + width)
+    }
+}
+
+/// What is read: the fit of each part, and the sums.
 struct Sums<'a> {
     chain: &'a Chain,
+    identified: Identified,
     places: &'a Places,
-    prior: &'a [f64],
-    labels: (Kind, &'a [f64]),
+    fits: &'a [Fit],
     sums: &'a [f64],
+}
+
+/// By how much labels differ from the posterior, over the tokens that they label.
+struct Corrections {
+    emission: f64,
+    states: Vec<f64>,
+    pairs: Vec<f64>,
+    /// The state with the largest emission score by the true state, by labels, and how often each state is the true one.
+    confusion: Vec<f64>,
+    prior: Vec<f64>,
 }
 
 impl Sums<'_> {
@@ -178,47 +249,72 @@ impl Sums<'_> {
         self.sums[what as usize]
     }
 
-    /// Corrected, then under the posterior.
-    fn read(&self) -> Vec<f64> {
-        let k = self.places.k;
-        let (kind, maps) = self.labels;
-        let at = usize::from(kind == Kind::Pair);
-        let width = maps.len() / (VIEWS * k);
-        let label = |v: usize| matrix(&maps[v * k * width..(v + 1) * k * width], k);
-        let cells = |range: &Range<usize>, rows: usize| {
-            from_rows(&self.sums[range.clone()], rows, range.len() / rows)
+    fn of(&self, range: Range<usize>) -> &[f64] {
+        &self.sums[range]
+    }
+
+    fn corrections(&self) -> Corrections {
+        let (k, width) = (self.places.k, self.places.width());
+        let mut sum = Corrections {
+            emission: 0.0,
+            states: vec![0.0; k],
+            pairs: vec![0.0; k * k],
+            confusion: vec![0.0; k * k],
+            prior: vec![0.0; k],
         };
-        let sums = |range: &Range<usize>| &self.sums[range.clone()];
-        let tokens_a_site = self.count(Count::Tokens) / self.count(Count::Sites);
-        let edges_a_site = self.count(Count::Edges) / self.count(Count::SiteEdges).max(1.0);
+        for (part, fit) in self.fits.iter().enumerate() {
+            let site = |what: SiteCount| self.sums[self.places.counts(part).start + what as usize];
+            let (present, columns) = fit.label(PRESENT, width);
+            let columns_of =
+                |cells: Range<usize>| matrix(self.of(cells), k).submatrix(0, columns.start, k, columns.len());
+            let differences = columns_of(self.places.differences(part));
+            let labelled: f64 = (0..k)
+                .flat_map(|j| (0..columns.len()).map(move |c| (j, c)))
+                .map(|at| differences[at] * present[at])
+                .sum();
+            sum.emission += site(SiteCount::EmissionBase) + labelled - site(SiteCount::Emission);
+            let by_label = columns_of(self.places.confusion_labels(part)) * present.transpose();
+            (0..k * k).for_each(|c| sum.confusion[c] += by_label[(c / k, c % k)]);
+            for (j, state) in self.of(self.places.site_states(part)).iter().enumerate() {
+                let labelled = site(SiteCount::Sites) * fit.prior[j];
+                sum.prior[j] += labelled;
+                sum.states[j] += labelled - state;
+            }
+            let (before, rows) = self.fits[self.identified.before(part)].label(2, width);
+            let (after, columns) = fit.label(0, width);
+            let products = matrix(self.of(self.places.pair_labels(part)), width);
+            let products = products.submatrix(rows.start, columns.start, rows.len(), columns.len());
+            let by_label = before * products * after.transpose();
+            for (c, pair) in self.of(self.places.site_pairs(part)).iter().enumerate() {
+                sum.pairs[c] += by_label[(c / k, c % k)] - pair;
+            }
+        }
+        sum
+    }
 
-        // Each is what the posterior says of all tokens, and by how much the labels differ from it where there are some.
-        let differences = cells(&self.places.differences()[at], k);
-        let labelled: f64 = (0..k * width)
-            .map(|c| differences[(c / width, c % width)] * label(PRESENT)[(c / width, c % width)])
-            .sum();
-        let labelled = self.count(Count::EmissionBase) + labelled - self.count(Count::EmissionSites);
-        let emission = [tokens_a_site * labelled, 0.0].map(|more| self.count(Count::Emission) + more);
-
-        let [states, site_states] = self.places.states().map(|range| sums(&range).to_vec());
-        let sites = self.count(Count::Sites);
-        let corrected =
-            (0..k).map(|j| states[j] + tokens_a_site * (sites * self.prior[j] - site_states[j])).collect();
-        let states: [Vec<f64>; 2] = [corrected, states];
-
-        let by_label = label(2) * cells(&self.places.pair_labels()[at], width) * label(0).transpose();
-        let [pairs, site_pairs] = self.places.pairs().map(|range| sums(&range).to_vec());
-        let corrected = (0..k * k)
-            .map(|c| pairs[c] + edges_a_site * (by_label[(c / k, c % k)] - site_pairs[c]))
-            .collect();
-        let pairs: [Vec<f64>; 2] = [corrected, pairs];
-
-        let by_label = cells(&self.places.confusion_labels()[at], k) * label(PRESENT).transpose();
+    /// Corrected, then under the posterior: each is what the posterior says of all tokens, and by how much the labels differ
+    /// from it where there are some.
+    fn read(&self) -> Vec<f64> {
+        let (k, places) = (self.places.k, self.places);
+        let of_parts = |what: SiteCount| of_parts(places, self.sums, what);
+        let tokens_a_site = self.count(Count::Tokens) / of_parts(SiteCount::Sites);
+        let edges_a_site = self.count(Count::Edges) / of_parts(SiteCount::Edges).max(1.0);
+        let by = self.corrections();
+        let plus = |plain: &[f64], more: &[f64], times: f64| -> [Vec<f64>; 2] {
+            [plain.iter().zip(more).map(|(plain, more)| plain + times * more).collect(), plain.to_vec()]
+        };
+        let emission = [tokens_a_site * by.emission, 0.0].map(|more| self.count(Count::Emission) + more);
+        let states = plus(self.of(places.states()), &by.states, tokens_a_site);
+        let pairs = plus(self.of(places.pairs()), &by.pairs, edges_a_site);
+        let mut confusion = vec![0.0; k * k];
+        for part in 0..places.parts {
+            confusion.iter_mut().zip(self.of(places.confusion(part))).for_each(|(sum, cell)| *sum += cell);
+        }
         let confusion = [
-            (0..k * k).map(|c| by_label[(c / k, c % k)] / (sites * self.prior[c % k])).collect(),
-            by_column(sums(&self.places.confusion()[0])),
+            by.confusion.iter().enumerate().map(|(c, cell)| cell / by.prior[c % k]).collect(),
+            by_column(&confusion),
         ];
-        let first = sums(&self.places.first());
+        let first = self.of(places.first());
         let mut out = Vec::new();
         for way in 0..2 {
             out.extend(self.totals(emission[way], &pairs[way], first));

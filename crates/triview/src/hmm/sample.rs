@@ -1,7 +1,8 @@
 //! A first look at sequences: how many and how long they are, and an even sample of whole ones.
 
 use super::sequences::{SequenceSource, Sequences};
-use crate::error::Result;
+use super::sites::Identified;
+use crate::error::{Error, Result};
 use crate::sample::hash;
 
 /// The most tokens of the sequences that a model is adapted to.
@@ -12,6 +13,10 @@ const MOST_LOOKED_AT: usize = 1 << 16;
 
 /// The fewest tokens of a sequence that has a token with a past and a future.
 pub(crate) const FEWEST_TOKENS: usize = 3;
+
+/// Sequences that have a token with a past and a future at a position, at the least for each state, where positions are identified by
+/// themselves.
+const FEWEST_AT_A_POSITION: u64 = 50;
 
 /// The most tokens that are left out at either end of a sequence when tokens are identified: messages have settled by then.
 const MARGIN: usize = 3;
@@ -28,6 +33,8 @@ pub(crate) struct Census {
     pub(crate) lengths: [usize; 2],
     /// How many tokens have at least one, two and three tokens before and after them.
     inner: [u64; MARGIN],
+    /// How many sequences there are of each length.
+    of_length: Vec<u64>,
     pub(crate) sample: Keyed,
 }
 
@@ -82,7 +89,7 @@ impl Census {
     pub(crate) fn of<S: SequenceSource>(source: &S) -> Result<Self, S::Error> {
         let k = source.states().len();
         let (mut next, mut too_short, mut tokens) = (0, 0, 0);
-        let (mut lengths, mut inner) = ([usize::MAX, 0], [0; MARGIN]);
+        let (mut lengths, mut inner, mut of_length) = ([usize::MAX, 0], [0; MARGIN], Vec::new());
         let (mut level, mut kept, mut kept_tokens) = (0, Vec::<(u64, Vec<f64>)>::new(), 0);
         for batch in source.read()? {
             let batch = batch?;
@@ -92,6 +99,8 @@ impl Census {
             for (&key, emission) in long.keys.iter().zip(long.sequences.iter()) {
                 let length = emission.len() / k;
                 lengths = [lengths[0].min(length), lengths[1].max(length)];
+                of_length.resize(lengths[1] + 1, 0);
+                of_length[length] += 1;
                 for (margin, inner) in inner.iter_mut().enumerate() {
                     *inner += length.saturating_sub(2 * (margin + 1)) as u64;
                 }
@@ -112,11 +121,23 @@ impl Census {
             sample.sequences.push(emission)?;
             sample.keys.push(*key);
         }
-        Ok(Self { sequences: next, tokens, too_short, lengths, inner, sample })
+        Ok(Self { sequences: next, tokens, too_short, lengths, inner, of_length, sample })
     }
 
-    /// How many tokens to leave out at either end: as many as leave half of those that have a past and a future.
+    /// How many tokens to leave out at either end where positions are pooled: as many as leave half of those that have a past and a
+    /// future.
     pub(crate) fn margin(&self) -> usize {
         (1..=MARGIN).rev().find(|margin| 2 * self.inner[margin - 1] >= self.inner[0]).unwrap_or(1)
+    }
+
+    /// Each position by itself, from the second token on, as far as there are enough sequences.
+    pub(crate) fn by_position(&self, k: usize) -> Result<Identified> {
+        let needed = FEWEST_AT_A_POSITION * k as u64;
+        let reaching = |position: usize| self.of_length.iter().skip(position + 2).sum::<u64>();
+        let positions = (1..self.lengths[1]).take_while(|position| reaching(*position) >= needed).count();
+        match positions {
+            0 => Err(Error::FewAtAPosition { sequences: self.sequences, needed }),
+            positions => Ok(Identified::ByPosition { positions }),
+        }
     }
 }

@@ -9,14 +9,69 @@ use crate::loss::best;
 use crate::views::{Batch, VIEWS};
 use rayon::prelude::*;
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// No message says less than this of a state, relative to its likeliest: identification needs what is bounded.
 const FLOOR: f64 = -30.0;
 
-/// The places of the tokens that are identified by their three views: those with at least so many tokens before and after
-/// them, where messages have settled.
-pub(crate) fn inner(length: usize, margin: usize) -> std::ops::Range<usize> {
-    margin..length.saturating_sub(margin).max(margin)
+/// Which tokens are identified by their three views, and which of them together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Identified {
+    /// Those with at least so many tokens before and after them, where messages have settled, pooled over positions.
+    Pooled {
+        /// Tokens that are left out at either end of a sequence.
+        margin: usize,
+    },
+    /// Those of each position by themselves, from the second token on. Emissions and transitions may then change along
+    /// a sequence.
+    ByPosition {
+        /// How many positions there are; tokens further on count as those near the ends do.
+        positions: usize,
+    },
+}
+
+impl Identified {
+    /// How many identifications there are.
+    pub(crate) fn parts(self) -> usize {
+        match self {
+            Self::Pooled { .. } => 1,
+            Self::ByPosition { positions } => positions,
+        }
+    }
+
+    /// The tokens of a sequence that are identified.
+    pub(crate) fn inner(self, length: usize) -> Range<usize> {
+        match self {
+            Self::Pooled { margin } => margin..length.saturating_sub(margin).max(margin),
+            Self::ByPosition { positions } => 1..length.saturating_sub(1).min(positions + 1).max(1),
+        }
+    }
+
+    /// The part that identifies one of these.
+    pub(crate) fn part(self, token: usize) -> usize {
+        match self {
+            Self::Pooled { .. } => 0,
+            Self::ByPosition { .. } => token - 1,
+        }
+    }
+
+    /// The tokens of a sequence that a part identifies.
+    pub(crate) fn of_part(self, part: usize, length: usize) -> Range<usize> {
+        let inner = self.inner(length);
+        match self {
+            Self::Pooled { .. } => inner,
+            Self::ByPosition { .. } if inner.contains(&(part + 1)) => part + 1..part + 2,
+            Self::ByPosition { .. } => 0..0,
+        }
+    }
+
+    /// The part that identifies the tokens before those of a part.
+    pub(crate) fn before(self, part: usize) -> usize {
+        match self {
+            Self::Pooled { .. } => 0,
+            Self::ByPosition { .. } => part.saturating_sub(1),
+        }
+    }
 }
 
 /// What the model, and the adapted one, make of a sequence.
@@ -51,10 +106,10 @@ pub(crate) fn track<'a>(chain: &Chain, adapted: &Adapted, keyed: &'a Keyed) -> R
         .collect()
 }
 
-/// The rows of the inner tokens, with the adapted model's messages for past and future, and the model's own scores for
-/// the present; rows of a sequence belong together.
-pub(crate) fn sites(k: usize, tracks: &[Track<'_>], margin: usize) -> Batch {
-    let of = |track: &Track<'_>| inner(track.path.len(), margin);
+/// The rows of some tokens of each sequence, given its length, with the adapted model's messages for past and future, and the
+/// model's own scores for the present; rows of a sequence belong together.
+pub(crate) fn sites(k: usize, tracks: &[Track<'_>], tokens: impl Fn(usize) -> Range<usize>) -> Batch {
+    let of = |track: &Track<'_>| tokens(track.path.len());
     let clusters: Vec<u64> = tracks.iter().flat_map(|track| of(track).map(|_| track.key)).collect();
     let mut scores = vec![vec![0.0; clusters.len() * k]; VIEWS];
     let mut row = 0;
@@ -102,7 +157,7 @@ impl Track<'_> {
 pub(crate) fn decoding_scores(
     chain: &Chain,
     tracks: &[Track<'_>],
-    margin: usize,
+    tokens: impl Fn(usize) -> Range<usize>,
     decoding: Decoding,
 ) -> Vec<Vec<f64>> {
     let k = chain.k();
@@ -111,7 +166,7 @@ pub(crate) fn decoding_scores(
         let best = (decoding == Decoding::Viterbi).then(|| chain.messages(track.emission, Paths::Best));
         let messages = best.as_ref().unwrap_or(&track.own);
         let (past, future) = (messages.past(), messages.future());
-        for t in inner(track.path.len(), margin) {
+        for t in tokens(track.path.len()) {
             let token = t * k..(t + 1) * k;
             let bounded = |message: &f64| message.max(-1e300);
             scores[0].extend(past[token.clone()].iter().map(bounded));
@@ -120,4 +175,21 @@ pub(crate) fn decoding_scores(
         }
     }
     scores
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tokens_of_each_part() {
+        let pooled = Identified::Pooled { margin: 2 };
+        assert_eq!((pooled.parts(), pooled.inner(7), pooled.of_part(0, 7)), (1, 2..5, 2..5));
+        assert!(pooled.inner(3).is_empty());
+        let by_position = Identified::ByPosition { positions: 3 };
+        assert_eq!((by_position.parts(), by_position.inner(4), by_position.inner(9)), (3, 1..3, 1..4));
+        assert_eq!(by_position.of_part(1, 4), 2..3);
+        assert!(by_position.of_part(2, 4).is_empty() && by_position.inner(2).is_empty());
+        assert_eq!((by_position.part(2), by_position.before(1)), (1, 0));
+    }
 }

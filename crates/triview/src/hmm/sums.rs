@@ -1,7 +1,7 @@
 //! Sums over sequences, in blocks that hold whole ones: what the risk of a labelling needs beyond the moments of its tokens.
 
 use super::chain::Chain;
-use super::sites::{Decoding, Track, inner, sites};
+use super::sites::{Decoding, Identified, Track, sites};
 use crate::features::Evaluated;
 use crate::loss::best;
 use crate::moments::{Header, block_count, kernel};
@@ -13,106 +13,135 @@ use std::ops::Range;
 /// labels that are right on average only are noise there, and what they label is large.
 const UNLIKELY: f64 = 0.03;
 
-/// Numbers that are counted, one place each.
+/// Numbers that are counted over all tokens, one place each.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Count {
     Sequences,
     Tokens,
-    /// Tokens that are identified by their views.
-    Sites,
-    /// Pairs of neighbours, and those that both are.
+    /// Pairs of neighbours.
     Edges,
-    SiteEdges,
     LogZ,
-    /// Tokens that a decoding has wrong under the adapted posterior: all tokens, those identified, and all under the
-    /// model's own posterior.
+    /// Tokens that a decoding has wrong, under the adapted posterior and under the model's own.
     ViterbiError,
-    ViterbiSites,
     ViterbiBelief,
     PosteriorError,
-    PosteriorSites,
     PosteriorBelief,
-    /// `sum_t sum_j p_j g(j, x_t)` under the adapted posterior: all tokens, and those identified.
+    /// `sum_t sum_j p_j g(j, x_t)` under the adapted posterior.
     Emission,
-    EmissionSites,
-    /// What of the emission scores of those does not hang on labels from past and future.
+}
+
+const COUNTS: usize = 9;
+
+/// Numbers that are counted over the tokens that a part identifies.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum SiteCount {
+    Sites,
+    /// Those of which the token before is identified as well.
+    Edges,
+    /// As over all tokens.
+    ViterbiError,
+    PosteriorError,
+    Emission,
+    /// What of the emission scores does not hang on labels from past and future.
     EmissionBase,
     /// What of that rests on the posterior of the token alone.
     EmissionTail,
 }
 
-const COUNTS: usize = 16;
+const SITE_COUNTS: usize = 7;
 
-/// Where each sum lies in a block.
+/// Where each sum lies in a block: those over all tokens, then those of each part.
 #[derive(Debug, Clone)]
 pub(crate) struct Places {
     pub(crate) k: usize,
     /// Features of a view, the leading one included.
     q: usize,
+    pub(crate) parts: usize,
 }
 
 impl Places {
-    fn cut(&self, part: usize) -> Range<usize> {
-        let (k, q) = (self.k, self.q);
-        let sizes = [
-            COUNTS,
-            k,
-            k,
-            k,
-            k * k,
-            k * k,
-            4 * q * q,
-            k * k,
-            2 * k * q,
-            k * k,
-            k * k,
-            k * k,
-            2 * k * q,
-            k * k,
-        ];
-        let from = sizes[..part].iter().sum();
-        from..from + sizes[part]
+    /// What labels are made of, for two views: the features of both, and the posterior given both.
+    pub(crate) fn width(&self) -> usize {
+        2 * self.q + self.k
     }
 
-    /// The adapted posterior of first tokens, of all, and of those identified.
+    fn whole(&self, at: usize) -> Range<usize> {
+        let k = self.k;
+        cut(&[COUNTS, k, k, k * k, k * k, 0], at, 0)
+    }
+
+    fn of_part(&self, part: usize, at: usize) -> Range<usize> {
+        let (k, width) = (self.k, self.width());
+        let sizes = [SITE_COUNTS, k, k * k, k * k, width * width, k * width, k * width];
+        cut(&sizes, at, self.whole(5).end + part * sizes.iter().sum::<usize>())
+    }
+
+    /// The adapted posterior of first tokens.
     pub(crate) fn first(&self) -> Range<usize> {
-        self.cut(1)
+        self.whole(1)
     }
 
-    pub(crate) fn states(&self) -> [Range<usize>; 2] {
-        [self.cut(2), self.cut(3)]
+    /// The adapted posterior of all tokens.
+    pub(crate) fn states(&self) -> Range<usize> {
+        self.whole(2)
     }
 
-    /// The adapted posterior of pairs of neighbours: all, and those of which both are identified.
-    pub(crate) fn pairs(&self) -> [Range<usize>; 2] {
-        [self.cut(4), self.cut(5)]
+    /// That of pairs of neighbours.
+    pub(crate) fn pairs(&self) -> Range<usize> {
+        self.whole(3)
     }
 
-    /// What labels of a token from its past and itself are made of, times what labels of the next from itself and its future
-    /// are: by features, and by posteriors.
-    pub(crate) fn pair_labels(&self) -> [Range<usize>; 2] {
-        [self.cut(6), self.cut(7)]
+    /// The state with the largest emission score, times the model's own posterior.
+    pub(crate) fn believed_confusion(&self) -> Range<usize> {
+        self.whole(4)
     }
 
-    /// The state with the largest emission score, times what labels from past and future are made of: likewise.
-    pub(crate) fn confusion_labels(&self) -> [Range<usize>; 2] {
-        [self.cut(8), self.cut(9)]
+    /// The [`SiteCount`]s.
+    pub(crate) fn counts(&self, part: usize) -> Range<usize> {
+        self.of_part(part, 0)
     }
 
-    /// The state with the largest emission score, times the adapted posterior of those tokens, and the model's of all.
-    pub(crate) fn confusion(&self) -> [Range<usize>; 2] {
-        [self.cut(10), self.cut(11)]
+    /// The adapted posterior of the part's tokens.
+    pub(crate) fn site_states(&self, part: usize) -> Range<usize> {
+        self.of_part(part, 1)
+    }
+
+    /// That of their pairs with the token before, where that is identified as well.
+    pub(crate) fn site_pairs(&self, part: usize) -> Range<usize> {
+        self.of_part(part, 2)
+    }
+
+    /// The state with the largest emission score, times the adapted posterior.
+    pub(crate) fn confusion(&self, part: usize) -> Range<usize> {
+        self.of_part(part, 3)
+    }
+
+    /// What labels of the token before from its past and itself are made of, times what labels of the token from itself and its
+    /// future are.
+    pub(crate) fn pair_labels(&self, part: usize) -> Range<usize> {
+        self.of_part(part, 4)
+    }
+
+    /// The state with the largest emission score, times what labels from past and future are made of.
+    pub(crate) fn confusion_labels(&self, part: usize) -> Range<usize> {
+        self.of_part(part, 5)
     }
 
     /// By how much the emission score of each state differs, where it matters, times what labels from past and future are
-    /// made of: by features, and by posteriors.
-    pub(crate) fn differences(&self) -> [Range<usize>; 2] {
-        [self.cut(12), self.cut(13)]
+    /// made of.
+    pub(crate) fn differences(&self, part: usize) -> Range<usize> {
+        self.of_part(part, 6)
     }
 
     fn len(&self) -> usize {
-        self.differences()[1].end
+        self.differences(self.parts - 1).end
     }
+}
+
+/// Where one of some sums lies that begin at a place.
+fn cut(sizes: &[usize], at: usize, begin: usize) -> Range<usize> {
+    let from = begin + sizes[..at].iter().sum::<usize>();
+    from..from + sizes[at]
 }
 
 /// The sums of each block.
@@ -122,14 +151,20 @@ pub(crate) struct ChainSums {
 }
 
 impl ChainSums {
-    pub(crate) fn new(header: &Header) -> Self {
+    pub(crate) fn new(header: &Header, identified: Identified) -> Self {
         let k = header.schema.k();
-        let places = Places { k, q: header.features.dimension(k, k) };
+        let places = Places { k, q: header.features.dimension(k, k), parts: identified.parts() };
         Self { blocks: vec![vec![0.0; places.len()]; block_count(k)], places }
     }
 
     /// Adds sequences; each block by one thread, in order. A sequence goes to the block that its tokens go to.
-    pub(crate) fn update(&mut self, header: &Header, chain: &Chain, tracks: &[Track<'_>], margin: usize) {
+    pub(crate) fn update(
+        &mut self,
+        header: &Header,
+        chain: &Chain,
+        tracks: &[Track<'_>],
+        identified: Identified,
+    ) {
         let count = self.blocks.len() as u64;
         let mut of_block: Vec<Vec<&Track<'_>>> = vec![Vec::new(); self.blocks.len()];
         for track in tracks {
@@ -138,7 +173,7 @@ impl ChainSums {
         let places = &self.places;
         self.blocks.par_iter_mut().zip(of_block).for_each(|(block, tracks)| {
             for track in tracks {
-                let mut sequence = Sequence { places, track, margin, block };
+                let mut sequence = Sequence { places, track, identified, block };
                 sequence.add_posteriors(chain);
                 sequence.add_labels(header);
             }
@@ -159,13 +194,17 @@ impl ChainSums {
 struct Sequence<'a> {
     places: &'a Places,
     track: &'a Track<'a>,
-    margin: usize,
+    identified: Identified,
     block: &'a mut [f64],
 }
 
 impl Sequence<'_> {
     fn count(&mut self, what: Count, by: f64) {
         self.block[what as usize] += by;
+    }
+
+    fn count_site(&mut self, part: usize, what: SiteCount, by: f64) {
+        self.block[self.places.counts(part).start + what as usize] += by;
     }
 
     fn add(&mut self, range: Range<usize>, cells: &[f64]) {
@@ -175,19 +214,17 @@ impl Sequence<'_> {
     /// What posteriors say: the model's own, and the adapted model's.
     fn add_posteriors(&mut self, chain: &Chain) {
         let (places, track, k) = (self.places, self.track, self.places.k);
-        let length = track.path.len();
-        let inner = inner(length, self.margin);
+        let (identified, length) = (self.identified, track.path.len());
+        let inner = identified.inner(length);
         self.count(Count::Sequences, 1.0);
         self.count(Count::Tokens, length as f64);
-        self.count(Count::Sites, inner.len() as f64);
         self.count(Count::Edges, (length - 1) as f64);
-        self.count(Count::SiteEdges, inner.len().saturating_sub(1) as f64);
         self.count(Count::LogZ, track.own.log_z);
         let own = track.own.posteriors();
         let adapted = track.adapted.posteriors();
         let decodings = [
-            (Decoding::Viterbi, Count::ViterbiError, Count::ViterbiSites, Count::ViterbiBelief),
-            (Decoding::Posterior, Count::PosteriorError, Count::PosteriorSites, Count::PosteriorBelief),
+            (Decoding::Viterbi, Count::ViterbiError, SiteCount::ViterbiError, Count::ViterbiBelief),
+            (Decoding::Posterior, Count::PosteriorError, SiteCount::PosteriorError, Count::PosteriorBelief),
         ];
         for (decoding, all, sites, belief) in decodings {
             for (t, label) in track.labels(decoding).into_iter().enumerate() {
@@ -195,31 +232,32 @@ impl Sequence<'_> {
                 self.count(all, wrong);
                 self.count(belief, 1.0 - own[t * k + label]);
                 if inner.contains(&t) {
-                    self.count(sites, wrong);
+                    self.count_site(identified.part(t), sites, wrong);
                 }
             }
         }
         self.add(places.first(), &adapted[..k]);
+        let row = |range: Range<usize>, row: usize| range.start + row * k..range.start + (row + 1) * k;
         for t in 0..length {
             let (posterior, scores) = (&adapted[t * k..(t + 1) * k], &track.emission[t * k..(t + 1) * k]);
             let mean = posterior.iter().zip(scores).map(|(p, g)| p * g).sum();
-            let [all, sites] = places.states();
-            let [confusion, believed] = places.confusion();
-            let said = best(scores.iter().copied()) * k;
+            let said = best(scores.iter().copied());
             self.count(Count::Emission, mean);
-            self.add(all, posterior);
-            self.add(believed.start + said..believed.start + said + k, &own[t * k..(t + 1) * k]);
+            self.add(places.states(), posterior);
+            self.add(row(places.believed_confusion(), said), &own[t * k..(t + 1) * k]);
             if inner.contains(&t) {
-                self.count(Count::EmissionSites, mean);
-                self.add(sites, posterior);
-                self.add(confusion.start + said..confusion.start + said + k, posterior);
+                let part = identified.part(t);
+                self.count_site(part, SiteCount::Sites, 1.0);
+                self.count_site(part, SiteCount::Emission, mean);
+                self.add(places.site_states(part), posterior);
+                self.add(row(places.confusion(part), said), posterior);
             }
         }
         track.adapted.pairs(chain, |t, pairs| {
-            let [all, sites] = places.pairs();
-            self.add(all, pairs);
+            self.add(places.pairs(), pairs);
             if inner.contains(&t) && inner.contains(&(t - 1)) {
-                self.add(sites, pairs);
+                self.count_site(identified.part(t), SiteCount::Edges, 1.0);
+                self.add(places.site_pairs(identified.part(t)), pairs);
             }
         });
     }
@@ -227,22 +265,23 @@ impl Sequence<'_> {
     /// What surrogate labels are made of, times what they label.
     fn add_labels(&mut self, header: &Header) {
         let (places, track, k) = (self.places, self.track, self.places.k);
-        let inner = inner(track.path.len(), self.margin);
+        let (identified, length) = (self.identified, track.path.len());
+        let inner = identified.inner(length);
         let n = inner.len();
         if n == 0 {
             return;
         }
-        let rows = sites(k, std::slice::from_ref(track), self.margin);
+        let rows = sites(k, std::slice::from_ref(track), |length| identified.inner(length));
         let [past, own, future] = [0, 1, 2].map(|view| header.evaluate(&rows, view));
         let joint = |views: [&Evaluated; 2]| {
             let mut posterior = Vec::new();
             header.features.combine(n, &views.map(|view| view.posterior.as_slice()), &mut posterior);
-            [views.map(|view| view.features.as_slice()).concat(), posterior]
+            [views[0].features.as_slice(), &views[1].features, &posterior].concat()
         };
         let (before, after, around) = (joint([&past, &own]), joint([&own, &future]), joint([&past, &future]));
         let mut said = vec![0.0; k * n];
         let mut differences = vec![0.0; k * n];
-        for (row, t) in inner.enumerate() {
+        for (row, t) in inner.clone().enumerate() {
             let (g, alone) = (&track.emission[t * k..(t + 1) * k], &track.alone[t * k..(t + 1) * k]);
             said[best(g.iter().copied()) * n + row] = 1.0;
             let top = best(alone.iter().copied());
@@ -254,26 +293,30 @@ impl Sequence<'_> {
                 tail += rest.abs();
                 differences[j * n + row] = share * (g[j] - g[top]);
             }
-            self.count(Count::EmissionBase, base);
-            self.count(Count::EmissionTail, tail);
+            self.count_site(identified.part(t), SiteCount::EmissionBase, base);
+            self.count_site(identified.part(t), SiteCount::EmissionTail, tail);
         }
-        for kind in 0..2 {
-            let width = before[kind].len() / n;
-            let shifted = |columns: &[f64], from: usize| -> Vec<f64> {
-                columns
-                    .chunks_exact(n)
-                    .flat_map(|column| column[from..from + n - 1].iter().copied())
-                    .collect()
-            };
-            if n > 1 {
-                let (left, right) = (shifted(&before[kind], 0), shifted(&after[kind], 1));
-                let out = &mut self.block[places.pair_labels()[kind].clone()];
-                kernel::cross(&left, &right, n - 1, width, width, out);
+        let width = places.width();
+        let rows_of = |columns: &[f64], rows: Range<usize>| -> Vec<f64> {
+            columns.chunks_exact(n).flat_map(|column| column[rows.clone()].iter().copied()).collect()
+        };
+        for part in identified.part(inner.start)..=identified.part(inner.end - 1) {
+            let tokens = identified.of_part(part, length);
+            let rows = tokens.start - inner.start..tokens.end - inner.start;
+            let later = rows.start.max(1)..rows.end;
+            if !later.is_empty() {
+                let left = rows_of(&before, later.start - 1..later.end - 1);
+                let right = rows_of(&after, later.clone());
+                let out = &mut self.block[places.pair_labels(part)];
+                kernel::cross(&left, &right, later.len(), width, width, out);
             }
-            let out = &mut self.block[places.confusion_labels()[kind].clone()];
-            kernel::cross(&said, &around[kind], n, k, width, out);
-            let out = &mut self.block[places.differences()[kind].clone()];
-            kernel::cross(&differences, &around[kind], n, k, width, out);
+            let around = rows_of(&around, rows.clone());
+            for (labelled, range) in
+                [(&said, places.confusion_labels(part)), (&differences, places.differences(part))]
+            {
+                let labelled = rows_of(labelled, rows.clone());
+                kernel::cross(&labelled, &around, rows.len(), k, width, &mut self.block[range]);
+            }
         }
     }
 }

@@ -181,7 +181,7 @@ impl Metric {
 }
 
 /// The share of a correction that stands out of its error.
-fn believed(correction: f64, error: f64) -> f64 {
+pub(crate) fn believed(correction: f64, error: f64) -> f64 {
     share_believed(correction * correction, CAUTION * error * error)
 }
 
