@@ -30,7 +30,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 21] = [
+const TABLES: [Table; 22] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -50,6 +50,7 @@ const TABLES: [Table; 21] = [
     ("field", |out| field::field(out)),
     ("sequences", |out| sequences::sequences(out)),
     ("coverage-sequences", |out| sequences::coverage(out)),
+    ("sequences-by-position", |out| sequences::by_position(out)),
     ("phi-bar", |out| adaptation::phi_bar(out)),
     ("votes", |out| votes::votes(out)),
 ];

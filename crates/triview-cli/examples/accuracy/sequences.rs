@@ -13,6 +13,8 @@ use triview::hmm::{
 const SEQUENCES: usize = 2000;
 /// For coverage: more draws, of fewer tokens.
 const COVERAGE_SEQUENCES: usize = 1000;
+/// Where positions are identified by themselves.
+const POSITION_SEQUENCES: usize = 4000;
 /// The risk of a population is that of so many times as many sequences.
 const POPULATION: usize = 10;
 /// Token errors of the seed that draws are told apart by.
@@ -38,7 +40,7 @@ pub(crate) fn sequences(out: &mut impl Write) -> Result<()> {
     writeln!(out, "\n### Hidden Markov models: {SEQUENCES} sequences of 5 to 200 tokens\n")?;
     heading(out)?;
     for (states, separation) in [(5, 2.4), (5, 2.0), (10, 1.7)] {
-        lines(out, &ChainSetting::new(states, separation), SEQUENCES, 600..620)?;
+        lines(out, &ChainSetting::new(states, separation), SEQUENCES, 660..680, &SequenceParams::new())?;
     }
     Ok(())
 }
@@ -48,7 +50,18 @@ pub(crate) fn coverage(out: &mut impl Write) -> Result<()> {
     writeln!(out, "\n### Hidden Markov models: {COVERAGE_SEQUENCES} sequences of 20 tokens\n")?;
     heading(out)?;
     let setting = ChainSetting { lengths: [20, 20], ..ChainSetting::new(5, 2.2) };
-    lines(out, &setting, COVERAGE_SEQUENCES, 2000..2200)
+    lines(out, &setting, COVERAGE_SEQUENCES, 2000..2200, &SequenceParams::new())
+}
+
+/// The same where states are identified position by position.
+pub(crate) fn by_position(out: &mut impl Write) -> Result<()> {
+    writeln!(
+        out,
+        "\n### Hidden Markov models, identified by position: {POSITION_SEQUENCES} sequences of 10 tokens\n"
+    )?;
+    heading(out)?;
+    let setting = ChainSetting { lengths: [10, 10], ..ChainSetting::new(3, 2.2) };
+    lines(out, &setting, POSITION_SEQUENCES, 2200..2300, &SequenceParams::new().by_position(true))
 }
 
 fn heading(out: &mut impl Write) -> Result<()> {
@@ -62,9 +75,15 @@ fn heading(out: &mut impl Write) -> Result<()> {
 }
 
 /// One line for each range of token errors, and one for all draws.
-fn lines(out: &mut impl Write, setting: &ChainSetting, count: usize, populations: Range<u64>) -> Result<()> {
+fn lines(
+    out: &mut impl Write,
+    setting: &ChainSetting,
+    count: usize,
+    populations: Range<u64>,
+    params: &SequenceParams,
+) -> Result<()> {
     let draws: Vec<Draw> =
-        populations.into_par_iter().map(|seed| draw(setting, count, seed)).collect::<Result<_>>()?;
+        populations.into_par_iter().map(|seed| draw(setting, count, seed, params)).collect::<Result<_>>()?;
     for range in TOKEN_ERRORS.into_iter().chain([0.0..1.0]) {
         let draws: Vec<&Draw> = draws.iter().filter(|draw| range.contains(&draw.token_error)).collect();
         if draws.is_empty() {
@@ -103,7 +122,7 @@ fn lines(out: &mut impl Write, setting: &ChainSetting, count: usize, populations
     Ok(())
 }
 
-fn draw(setting: &ChainSetting, count: usize, seed: u64) -> Result<Draw> {
+fn draw(setting: &ChainSetting, count: usize, seed: u64, params: &SequenceParams) -> Result<Draw> {
     let population = ChainPopulation::draw(setting, seed)?;
     let (sequences, labels) = population.sequences(count, &mut Pcg64::seed_from_u64(1000 + seed))?;
     let chain = population.model();
@@ -124,7 +143,7 @@ fn draw(setting: &ChainSetting, count: usize, seed: u64) -> Result<Draw> {
     let (weights, counted) = trained(chain, &sequences, &labels)?;
     let (risk, standard_error) = labelled(chain, &sequences, &labels);
     let source = InMemorySequences::new(chain.states().to_vec(), vec![sequences.clone()]);
-    let estimate = SequenceParams::new().check()?.estimate(chain, &source)?;
+    let estimate = params.clone().check()?.estimate(chain, &source)?;
     let interval = estimate.risk_per_token.interval;
     let (others, states) =
         population.sequences(POPULATION * count, &mut Pcg64::seed_from_u64(9000 + seed))?;

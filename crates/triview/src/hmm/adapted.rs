@@ -1,7 +1,7 @@
 //! The model that the data themselves suggest: calibrated emissions, and transitions as they occur.
 
 use super::chain::{Chain, Paths};
-use super::likelihood::{Likelihood, Parameters};
+use super::likelihood::{Likelihood, Parameters, Start, widened};
 use super::messages::Messages;
 use super::sample::Keyed;
 use crate::error::Result;
@@ -42,26 +42,25 @@ impl Adapted {
         Self { chain: chain.clone(), emission: None }
     }
 
-    /// What makes the sampled sequences most likely, from a feature map's posteriors of the token itself and these
-    /// probabilities of first states and transitions on.
+    /// What makes the sampled sequences most likely, from a feature map's posteriors of the token itself and the best of these
+    /// starts on.
     pub(crate) fn fit(
         states: &[String],
         map: &FeatureMap,
-        first: &[f64],
-        transition: &[f64],
+        starts: &[Start],
         sample: &Keyed,
     ) -> Result<Option<Self>> {
-        let FeatureMap::Posterior { prior, views, .. } = map else { return Ok(None) };
+        let FeatureMap::Posterior { views, .. } = map else { return Ok(None) };
         let Basis::Whitened { .. } = &views[1].basis else { return Ok(None) };
         let (fitted, held_out) = sample.split(HELD_OUT)?;
-        let start = Parameters::new(&views[1], prior, transition, first, &fitted)?;
+        let posterior = widened(&views[1], &fitted)?;
         let [of_fitted, of_held_out] =
-            [&fitted, &held_out].map(|keyed| Likelihood::new(states, keyed, &start.posterior().basis));
-        let end = of_fitted.maximise(&start, &of_held_out);
+            [&fitted, &held_out].map(|keyed| Likelihood::new(states, keyed, &posterior.basis));
+        let end = of_fitted.maximise(&posterior, starts, &of_held_out);
         let log = |p: &f64| p.max(SMALLEST).ln();
         let initial = end.first.iter().map(log).collect();
         let chain = Chain::new(states.to_vec(), Some(initial), end.transition.iter().map(log).collect())?;
-        let (posterior, prior) = (end.posterior().clone(), end.prior.clone());
+        let Parameters { posterior, prior, .. } = end;
         let offset = vec![0.0; states.len()];
         let mut emission = Emission { posterior, prior, sharpness: 1.0, offset };
         let scores: Vec<Vec<f64>> = held_out.sequences.iter().map(|scores| emission.scores(scores)).collect();

@@ -1,29 +1,39 @@
 //! Steps along noisy slopes.
 
-/// How far a coordinate moves at first, in a step.
+/// How far a coordinate moves in a step, at the most.
 const RATE: f64 = 0.02;
+/// The share of the steps over which the rate rises: at first the running sizes of slopes rest on a few of them.
+const RISE: f64 = 0.1;
 /// How much of the running means of slopes, and of their squares, a step keeps.
 const KEPT: [f64; 2] = [0.9, 0.99];
 
-/// Descent by slopes that are each scaled by their own running size (Adam: Kingma and Ba 2015), with a rate that falls to zero
-/// as half a cosine.
+/// Descent by slopes that are each scaled by their own running size (Adam: Kingma and Ba 2015), with a rate that rises and then falls to
+/// zero as half a cosine.
 pub(crate) struct Descent {
     slopes: Vec<f64>,
     squares: Vec<f64>,
     step: usize,
     steps: usize,
+    /// Halved whenever it was too fast.
+    rate: f64,
 }
 
 impl Descent {
     /// So many coordinates, so many steps.
     pub(crate) fn new(coordinates: usize, steps: usize) -> Self {
-        Self { slopes: vec![0.0; coordinates], squares: vec![0.0; coordinates], step: 0, steps }
+        Self { slopes: vec![0.0; coordinates], squares: vec![0.0; coordinates], step: 0, steps, rate: RATE }
+    }
+
+    /// Goes on at half the rate from another point.
+    pub(crate) fn slow_down(&mut self) {
+        self.slopes.fill(0.0);
+        self.rate *= 0.5;
     }
 
     /// Moves a point against a slope.
     pub(crate) fn step(&mut self, point: &mut [f64], gradient: &[f64]) {
         let done = self.step as f64 / self.steps as f64;
-        let rate = RATE * 0.5 * (1.0 + (std::f64::consts::PI * done).cos());
+        let rate = self.rate * (done / RISE).min(1.0) * 0.5 * (1.0 + (std::f64::consts::PI * done).cos());
         self.step += 1;
         let [of_slopes, of_squares] = KEPT.map(|kept| 1.0 - kept.powi(self.step as i32));
         for (at, slope) in gradient.iter().enumerate() {

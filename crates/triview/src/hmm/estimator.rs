@@ -202,12 +202,7 @@ impl SequenceEstimator {
         let mut summed = Summed::new(&header, identified)?;
         summed.add(&header, chain, &tracks)?;
         let Answered { reading, .. } = self.solve(chain, summed)?;
-        let (at, k) = (reading.places, chain.k());
-        let row = |a: usize| at.transition().start + a * k..at.transition().start + (a + 1) * k;
-        let transition: Vec<f64> = (0..k).flat_map(|a| reading.first_shares(row(a))).collect();
-        let first = reading.first_shares(at.first());
-        Ok(Adapted::fit(chain.states(), &header.features, &first, &transition, &census.sample)?
-            .unwrap_or(seed))
+        Ok(Adapted::fit(chain.states(), &header.features, &reading.starts(), &census.sample)?.unwrap_or(seed))
     }
 
     fn solve(&self, chain: &Chain, summed: Summed) -> Result<Answered> {

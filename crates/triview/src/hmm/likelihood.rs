@@ -25,8 +25,9 @@ use rayon::prelude::*;
 /// Tokens that one thread works on at a time, at least: sums are formed in the same order on any number of threads.
 const CHUNK: usize = 512;
 /// Penalties on the squared weights of posteriors, beside the mean log likelihood of a token: of the first maximisation, which
-/// stops early, and of the second.
-const RIDGE: [f64; 2] = [3e-5, 6e-5];
+/// stops early, and, over the number of states, of the second.
+const RIDGE: f64 = 3e-5;
+const RIDGE_OF_STATES: f64 = 6e-4;
 /// Tokens of the first, by L-BFGS over all of them at once, and its iterations.
 const FIRST_TOKENS: usize = 49_152;
 const ITERATIONS: usize = 60;
@@ -34,8 +35,10 @@ const ITERATIONS: usize = 60;
 const RIDGES: usize = 48;
 /// There is a second only where there are so many times as many tokens: with fewer it fits them too well.
 const ENOUGH: usize = 2;
-/// Steps of the second, and tokens of one, at the most; fewer tokens where a step would be more than this share of all.
-const STEPS: usize = 1500;
+/// Steps of the second, times the number of states, and how many they are at the least and at the most.
+const STEPS_OF_STATES: usize = 15_000;
+const STEPS: [usize; 2] = [1500, 3000];
+/// Tokens of one, at the most; fewer where a step would be more than this share of all.
 const STEP_TOKENS: usize = 4096;
 const STEP_SHARE: usize = 32;
 /// How much of the running averages over tokens each step replaces.
@@ -102,43 +105,49 @@ impl<'a> Likelihood<'a> {
         Self { states, k, rank, count: basis.len() - rank, chunks, tokens: keyed.sequences.tokens() }
     }
 
-    /// The best from a start, as far as other sequences agree: by L-BFGS over some of the sequences, and on by steps over some of all of
-    /// them each, which are too many to go on like that.
-    pub(crate) fn maximise(&self, start: &Parameters, others: &Self) -> Parameters {
+    /// The best from posteriors and from one of some starts of the chain, as far as other sequences agree: by L-BFGS over some of the
+    /// sequences from each start, and from the best of them on by steps over some of all sequences each, which are too many to go on
+    /// like that.
+    pub(crate) fn maximise(&self, posterior: &Posterior, starts: &[Start], others: &Self) -> Parameters {
         let logs = |p: &[f64]| p.iter().map(|p| p.max(1e-4).ln()).collect::<Vec<f64>>();
-        let weights = &start.posterior.weights;
-        let mut point = [
-            weights.as_slice(),
-            bends(&start.posterior.basis),
-            &logs(&start.transition),
-            &logs(&start.first),
-        ]
-        .concat();
         let first = &self.chunks[self.batches(FIRST_TOKENS).first().cloned().unwrap_or(0..0)];
         let of_first = |point: &[f64]| {
             let mut means = Means { alone: vec![0.0; self.k], whole: vec![0.0; self.k] };
-            self.value_and_gradient(first, point, &mut means, [1.0, RIDGE[0]])
+            self.value_and_gradient(first, point, &mut means, [1.0, RIDGE])
         };
-        point = minimise(of_first, point, 1e-6, ITERATIONS).point;
+        let from = |start: &Start| {
+            let parts =
+                [&posterior.weights, bends(&posterior.basis), &logs(&start.transition), &logs(&start.first)];
+            let point = minimise(of_first, parts.concat(), 1e-6, ITERATIONS).point;
+            (others.value_at(&point, &self.means_at(&point)), point)
+        };
+        let ends = starts.iter().map(from).min_by(|a, b| a.0.total_cmp(&b.0));
+        let mut best = ends.unwrap_or_else(|| unreachable!("there is a start"));
+        let mut point = best.1.clone();
         let batches = self.batches((self.tokens / STEP_SHARE).min(STEP_TOKENS));
-        let steps = if enough(self.tokens) { STEPS } else { 0 };
+        let most = (STEPS_OF_STATES / self.k).clamp(STEPS[0], STEPS[1]);
+        let steps = if enough(self.tokens) { most } else { 0 };
+        let ridge = RIDGE_OF_STATES / self.k as f64;
         let mut descent = Descent::new(point.len(), steps);
         let mut means = self.means_at(&point);
-        let mut best = (others.value_at(&point, &means), point.clone());
         for step in 0..steps {
             let batch = &self.chunks[batches[step % batches.len()].clone()];
-            let (_, gradient) = self.value_and_gradient(batch, &point, &mut means, [RENEWED, RIDGE[1]]);
+            let (_, gradient) = self.value_and_gradient(batch, &point, &mut means, [RENEWED, ridge]);
             descent.step(&mut point, &gradient);
             if (step + 1) % (steps / LOOKS).max(1) == 0 || step + 1 == steps {
                 let value = others.value_at(&point, &self.means_at(&point));
                 if value < best.0 {
                     best = (value, point.clone());
+                } else {
+                    point.clone_from(&best.1);
+                    means = self.means_at(&point);
+                    descent.slow_down();
                 }
             }
         }
         let best = best.1;
         let [weights, bends, transition, first] = self.split(&best);
-        let mut posterior = Posterior { basis: start.posterior.basis.clone(), weights: weights.to_vec() };
+        let mut posterior = Posterior { basis: posterior.basis.clone(), weights: weights.to_vec() };
         if let Basis::Whitened { ridges, .. } = &mut posterior.basis {
             *ridges = bends.to_vec();
         }
@@ -386,7 +395,8 @@ impl Part {
 /// What a likelihood is a function of.
 #[derive(Debug, Clone)]
 pub(crate) struct Parameters {
-    posterior: Posterior,
+    /// Of a token by itself.
+    pub(crate) posterior: Posterior,
     /// The posterior's mean over tokens.
     pub(crate) prior: Vec<f64>,
     /// Row by row.
@@ -395,23 +405,12 @@ pub(crate) struct Parameters {
     pub(crate) first: Vec<f64>,
 }
 
-impl Parameters {
-    /// Of a posterior whose basis is given more ridge functions where the sampled tokens are enough.
-    pub(crate) fn new(
-        posterior: &Posterior,
-        prior: &[f64],
-        transition: &[f64],
-        first: &[f64],
-        sample: &Keyed,
-    ) -> Result<Self> {
-        let [prior, transition, first] = [prior, transition, first].map(<[f64]>::to_vec);
-        Ok(Self { posterior: widened(posterior, sample)?, prior, transition, first })
-    }
-
-    /// The posterior of a token by itself.
-    pub(crate) fn posterior(&self) -> &Posterior {
-        &self.posterior
-    }
+/// Where to begin with the chain: probabilities of first states and transitions.
+#[derive(Debug, Clone)]
+pub(crate) struct Start {
+    pub(crate) first: Vec<f64>,
+    /// Row by row.
+    pub(crate) transition: Vec<f64>,
 }
 
 /// Whether so many tokens are enough for a second maximisation.
@@ -419,8 +418,8 @@ fn enough(tokens: usize) -> bool {
     tokens > ENOUGH * FIRST_TOKENS
 }
 
-/// A posterior with more ridge functions, whose weights are zero yet.
-fn widened(posterior: &Posterior, sample: &Keyed) -> Result<Posterior> {
+/// A posterior with more ridge functions, whose weights are zero yet, where the sampled tokens are enough for them.
+pub(crate) fn widened(posterior: &Posterior, sample: &Keyed) -> Result<Posterior> {
     let Basis::Whitened { whitening, ridges, rank } = &posterior.basis else { return Ok(posterior.clone()) };
     let (tokens, width) = (sample.sequences.tokens(), posterior.basis.len());
     let more = RIDGES.saturating_sub(width - rank);

@@ -8,6 +8,7 @@
 //! labels are right whatever the posterior is, and noisy: they correct it as far as they are sure.
 
 use super::chain::Chain;
+use super::likelihood::Start;
 use super::sites::Identified;
 use super::sums::{ChainSums, Count, Places, SiteCount};
 use crate::interval::{Deviations, Interval};
@@ -190,12 +191,20 @@ impl Reading {
         Measured { value, standard_error: error, interval: Interval::around(value, reach, error) }
     }
 
-    /// Probabilities to begin with, no less than zero and scaled to a sum of one: a model that is yet to be adapted may be far off, so
-    /// that labels count as far as they stand out of their error.
-    pub(crate) fn first_shares(&self, range: Range<usize>) -> Vec<f64> {
-        let values: Vec<f64> = range.map(|at| self.corrected(at, believed).max(0.0)).collect();
-        let total: f64 = values.iter().sum();
-        values.iter().map(|value| value / total.max(f64::MIN_POSITIVE)).collect()
+    /// Where to begin to adapt a model: first states and transitions corrected where labels are sure, and as far as they stand out of
+    /// their error at all. The second is noisier, and knows of what the model holds to be impossible.
+    pub(crate) fn starts(&self) -> [Start; 2] {
+        let (at, k) = (self.places, self.places.k);
+        let start = |share: fn(f64, f64) -> f64| {
+            let shares = |range: Range<usize>| -> Vec<f64> {
+                let values: Vec<f64> = range.map(|at| self.corrected(at, share).max(0.0)).collect();
+                let total: f64 = values.iter().sum();
+                values.iter().map(|value| value / total.max(f64::MIN_POSITIVE)).collect()
+            };
+            let row = |a: usize| at.transition().start + a * k..at.transition().start + (a + 1) * k;
+            Start { first: shares(at.first()), transition: (0..k).flat_map(|a| shares(row(a))).collect() }
+        };
+        [start(taken), start(believed)]
     }
 }
 
