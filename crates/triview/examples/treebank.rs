@@ -47,7 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let (mut loss, mut told) = (0.0, 0.0);
     for (scores, sentence) in sequences.iter().zip(&test).filter(|(_, sentence)| sentence.len() > 2) {
         if let Some(path) = tagger.path(sentence) {
-            loss += surprise(&chain, scores, &path);
+            loss += chain.messages(scores, Paths::All).log_z - chain.score(scores, &path);
             told += path.len() as f64;
         }
         for (said, (_, tag)) in chain.viterbi(scores).into_iter().zip(sentence) {
@@ -90,14 +90,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(out, "not to be trusted: {alarm}")?;
     }
     Ok(())
-}
-
-/// `-log p(path | scores)`.
-fn surprise(chain: &Chain, scores: &[f64], path: &[usize]) -> f64 {
-    let k = chain.k();
-    let emitted: f64 = path.iter().enumerate().map(|(t, state)| scores[t * k + state]).sum();
-    let moved: f64 = path.windows(2).map(|pair| chain.transition()[pair[0] * k + pair[1]]).sum();
-    chain.messages(scores, Paths::All).log_z - emitted - moved - chain.initial()[path[0]]
 }
 
 /// Reads the words and universal tags of a CoNLL-U file: tab-separated columns, sentences apart by empty lines. Comments, ranges of

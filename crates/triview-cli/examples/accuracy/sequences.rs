@@ -163,18 +163,9 @@ fn draw(setting: &ChainSetting, count: usize, seed: u64, params: &SequenceParams
 
 /// The risk a token by the labels, and its standard error over sequences.
 fn labelled(chain: &Chain, sequences: &Sequences, labels: &[Vec<usize>]) -> (f64, f64) {
-    let k = chain.k();
     let loss = |(scores, states): (&[f64], &Vec<usize>)| {
-        let score = |t: usize| {
-            let before = if t == 0 {
-                chain.initial()[states[0]]
-            } else {
-                chain.transition()[states[t - 1] * k + states[t]]
-            };
-            before + scores[t * k + states[t]]
-        };
-        let labelling: f64 = (0..states.len()).map(score).sum();
-        (chain.messages(scores, Paths::All).log_z - labelling, states.len() as f64)
+        let log_z = chain.messages(scores, Paths::All).log_z;
+        (log_z - chain.score(scores, states), states.len() as f64)
     };
     let losses: Vec<(f64, f64)> = sequences.iter().zip(labels).map(loss).collect();
     let tokens = sequences.tokens() as f64;

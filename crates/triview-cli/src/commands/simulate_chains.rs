@@ -107,14 +107,7 @@ impl ChainTruth {
         let k = chain.k();
         for (emission, states) in sequences.iter().zip(labels) {
             let messages = chain.messages(emission, Paths::All);
-            let mut score = chain.initial()[states[0]];
-            for (t, &state) in states.iter().enumerate() {
-                score += emission[t * k + state];
-                if t > 0 {
-                    score += chain.transition()[states[t - 1] * k + state];
-                }
-            }
-            self.losses.push(messages.log_z - score);
+            self.losses.push(messages.log_z - chain.score(emission, states));
             self.lengths.push(states.len() as f64);
             let path = chain.viterbi(emission);
             self.viterbi_errors +=

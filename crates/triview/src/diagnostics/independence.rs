@@ -81,6 +81,9 @@ impl Independence {
 /// which holds however the tests depend on each other (Liu and Xie 2020).
 pub(crate) fn correct_for_each_other(tests: &mut [Tested]) {
     let chances: Vec<f64> = tests.iter().filter_map(|test| test.independence.p_value).collect();
+    if chances.len() < 2 {
+        return;
+    }
     // A chance of one would outweigh any number of small ones.
     let quantile = |p: &f64| (std::f64::consts::PI * (0.5 - p.min(1.0 - 1.0 / FLIPS as f64))).tan();
     let mean = chances.iter().map(quantile).sum::<f64>() / chances.len() as f64;
@@ -88,7 +91,6 @@ pub(crate) fn correct_for_each_other(tests: &mut [Tested]) {
     for Tested { independence, .. } in tests {
         if let Some(p) = &mut independence.p_value
             && *p < together
-            && chances.len() > 1
         {
             *p = together;
             if together >= LEVEL && independence.verdict == Verdict::Fail {

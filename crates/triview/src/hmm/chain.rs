@@ -118,6 +118,23 @@ impl Chain {
         scaled.unwrap_or_else(|| Messages::in_logs(self, emission, paths))
     }
 
+    /// The score of a labelling, `sum_t log g(y_t, x_t) + sum_t log f(y_{t-1}, y_t)`, the first state's potential included:
+    /// `-log p(y | x)` is the `log_z` of [`Chain::messages`] less this.
+    ///
+    /// # Panics
+    /// For an empty labelling, one that is longer than the sequence, or a state that the chain does not have.
+    pub fn score(&self, emission: &[f64], states: &[usize]) -> f64 {
+        let k = self.k();
+        let mut score = self.initial()[states[0]];
+        for (t, &state) in states.iter().enumerate() {
+            score += emission[t * k + state];
+            if t > 0 {
+                score += self.transition()[states[t - 1] * k + state];
+            }
+        }
+        score
+    }
+
     /// The labelling with the largest score, by the Viterbi algorithm; of equal ones the first in the order of the states,
     /// decided from the end.
     ///
@@ -169,6 +186,14 @@ mod tests {
                 (path, score)
             })
             .collect()
+    }
+
+    #[test]
+    fn the_score_of_a_labelling_by_hand() {
+        let chain = Chain::new(names(2), Some(vec![0.5, 1.0]), vec![0.1, 0.2, 0.3, 0.4]).unwrap();
+        // First state 1, then 0 and 0: 1.0 + 20 + 0.3 + 30 + 0.1 + 50.
+        let score = chain.score(&[10.0, 20.0, 30.0, 40.0, 50.0, 60.0], &[1, 0, 0]);
+        assert!((score - 101.4).abs() < 1e-12, "{score}");
     }
 
     fn close(a: f64, b: f64) -> bool {

@@ -6,7 +6,7 @@ use super::estimate::{Identification, Parts, SequenceEstimate};
 use super::reading::{Reading, Solved};
 use super::sample::{Census, Keyed};
 use super::sequences::SequenceSource;
-use super::sites::{Decoding, Identified, Track, decoding_scores, sites, track};
+use super::sites::{Decoding, Identified, Track, decoding_scores, rows_of_parts, sites, track};
 use super::sums::ChainSums;
 use crate::diagnostics::{self, Tested, correct_for_each_other};
 use crate::error::{Error, Result};
@@ -14,13 +14,12 @@ use crate::estimate::Estimate;
 use crate::estimator::{Estimator, Features, Params};
 use crate::interval::reach;
 use crate::loss::best;
-use crate::metrics::{self, Measured};
+use crate::metrics;
 use crate::moments::{Accumulator, Header};
 use crate::sample::Sample;
 use crate::solution::solve;
 use crate::views::{Schema, VIEWS, total};
 use rayon::prelude::*;
-use std::ops::Range;
 
 /// What the views of a token are called.
 const VIEW_NAMES: [&str; VIEWS] = ["past", "present", "future"];
@@ -118,9 +117,13 @@ impl Summed {
 
     /// Adds sequences.
     fn add(&mut self, header: &Header, adapted: &Chain, tracks: &[Track<'_>]) -> Result<()> {
-        for (part, moments) in self.moments.iter_mut().enumerate() {
-            let tokens = |length| self.identified.of_part(part, length);
-            moments.update(&sites(adapted.k(), tracks, tokens))?;
+        let all = sites(adapted.k(), tracks, self.identified);
+        match self.moments.as_mut_slice() {
+            [only] => only.update(&all)?,
+            parts => {
+                let rows = rows_of_parts(tracks, self.identified);
+                parts.iter_mut().zip(rows).try_for_each(|(part, rows)| part.update(&all.select(&rows)))?;
+            }
         }
         self.sums.update(header, adapted, tracks, self.identified);
         Ok(())
@@ -180,7 +183,7 @@ impl SequenceEstimator {
         adapted: Adapted,
     ) -> Result<Seen<'a>> {
         let tracks = track(chain, &adapted, sequences)?;
-        let header = self.tokens.look_at(&sampled(chain, &tracks, |length| identified.inner(length))?)?;
+        let header = self.tokens.look_at(&sampled(chain, &tracks, identified)?)?;
         Ok(Seen { adapted, tracks, header })
     }
 
@@ -190,7 +193,7 @@ impl SequenceEstimator {
         let (seed, margin) = (Adapted::seed(chain), census.margin());
         let identified = Identified::Pooled { margin };
         let tracks = track(chain, &seed, looked_at)?;
-        let rows = sampled(chain, &tracks, |length| identified.inner(length))?;
+        let rows = sampled(chain, &tracks, identified)?;
         let header = self.tokens.look_at(&rows).map_err(|error| match error {
             Error::ConstantView { view } if view != VIEW_NAMES[1] => Error::NoMemory,
             Error::RankDeficientView { .. } => {
@@ -231,13 +234,27 @@ impl SequenceEstimator {
         let test = |part: &Solved| diagnostics::test(&part.moments, &part.solution, self.tokens.seed);
         let mut tested: Vec<Tested> = parts.par_iter().map(test).collect::<Result<_>>()?;
         correct_for_each_other(&mut tested);
-        let of_part = |(at, (part, tested)): (usize, (&Solved, Tested))| -> Result<Identification> {
+        let (all, schema) = (sites(chain.k(), tracks, identified), schema(chain)?);
+        let decoded = [Decoding::Viterbi, Decoding::Posterior]
+            .map(|decoding| decoding_scores(chain, tracks, identified, decoding));
+        let of_part = |((part, tested), rows): ((&Solved, Tested), Vec<usize>)| -> Result<Identification> {
             let estimate = Estimate::new(&part.moments, &part.solution, tested, level)?;
-            let errors = self.token_errors(chain, tracks, |length| identified.of_part(at, length), part)?;
+            let sample = Sample::new(schema.clone(), all.select(&rows));
+            let (mut triples, reach) = self.tokens.triples(&part.moments, &part.solution, &sample);
+            let errors = decoded.each_ref().map(|scores| {
+                let of_rows = |view: &Vec<f64>| {
+                    rows.iter()
+                        .flat_map(|row| view[row * chain.k()..(row + 1) * chain.k()].iter().copied())
+                        .collect()
+                };
+                triples.score_by(scores.iter().map(of_rows).collect());
+                metrics::mean_of(&triples, wrong, reach).triples
+            });
             Ok(Identification { estimate, errors })
         };
+        let rows = rows_of_parts(tracks, identified);
         let identifications: Vec<Identification> =
-            parts.par_iter().zip(tested).enumerate().map(of_part).collect::<Result<_>>()?;
+            parts.par_iter().zip(tested).zip(rows).map(of_part).collect::<Result<_>>()?;
         // An interval reaches as far as the least clear part asks for.
         let reaches = parts.iter().map(|Solved { moments, solution }| {
             reach(level, solution.deviations.count(), solution.clarity(moments.rows()))
@@ -247,33 +264,22 @@ impl SequenceEstimator {
             Parts { chain, census, identified, reading, sums, identifications, adapted, level, reach };
         Ok(SequenceEstimate::new(parts))
     }
-
-    /// How often the tokens of a part get another state than their own, by the Viterbi and by the posterior decoding.
-    fn token_errors(
-        &self,
-        chain: &Chain,
-        tracks: &[Track<'_>],
-        tokens: impl Fn(usize) -> Range<usize>,
-        part: &Solved,
-    ) -> Result<[Measured; 2]> {
-        let sample = sampled(chain, tracks, &tokens)?;
-        let (mut triples, reach) = self.tokens.triples(&part.moments, &part.solution, &sample);
-        let wrong = |views: &[&[f64]], state: usize| {
-            let scores = total(views.iter().copied());
-            f64::from(u8::from(best(scores.iter().copied()) != state))
-        };
-        Ok([Decoding::Viterbi, Decoding::Posterior].map(|decoding| {
-            triples.score_by(decoding_scores(chain, tracks, &tokens, decoding));
-            metrics::mean_of(&triples, wrong, reach).triples
-        }))
-    }
 }
 
-/// Some tokens of some sequences as sampled rows.
-fn sampled(chain: &Chain, tracks: &[Track<'_>], tokens: impl Fn(usize) -> Range<usize>) -> Result<Sample> {
-    let views = VIEW_NAMES.map(String::from).to_vec();
-    let schema = Schema::new(views, chain.states().to_vec())?;
-    Ok(Sample::new(schema, sites(chain.k(), tracks, tokens)))
+/// Whether scores, one list a view, are largest in all at another state.
+fn wrong(views: &[&[f64]], state: usize) -> f64 {
+    let scores = total(views.iter().copied());
+    f64::from(u8::from(best(scores.iter().copied()) != state))
+}
+
+/// The identified tokens of some sequences as sampled rows.
+fn sampled(chain: &Chain, tracks: &[Track<'_>], identified: Identified) -> Result<Sample> {
+    Ok(Sample::new(schema(chain)?, sites(chain.k(), tracks, identified)))
+}
+
+/// The names of the views and of the states.
+fn schema(chain: &Chain) -> Result<Schema> {
+    Schema::new(VIEW_NAMES.map(String::from).to_vec(), chain.states().to_vec())
 }
 
 /// The states that fewer than five inner tokens are in, as the model believes.

@@ -106,10 +106,10 @@ pub(crate) fn track<'a>(chain: &Chain, adapted: &Adapted, keyed: &'a Keyed) -> R
         .collect()
 }
 
-/// The rows of some tokens of each sequence, given its length, with the adapted model's messages for past and future, and the
-/// model's own scores for the present; rows of a sequence belong together.
-pub(crate) fn sites(k: usize, tracks: &[Track<'_>], tokens: impl Fn(usize) -> Range<usize>) -> Batch {
-    let of = |track: &Track<'_>| tokens(track.path.len());
+/// The rows of the identified tokens, with the adapted model's messages for past and future, and the model's own scores for
+/// the present; rows of a sequence belong together.
+pub(crate) fn sites(k: usize, tracks: &[Track<'_>], identified: Identified) -> Batch {
+    let of = |track: &Track<'_>| identified.inner(track.path.len());
     let clusters: Vec<u64> = tracks.iter().flat_map(|track| of(track).map(|_| track.key)).collect();
     let mut scores = vec![vec![0.0; clusters.len() * k]; VIEWS];
     let mut row = 0;
@@ -128,6 +128,14 @@ pub(crate) fn sites(k: usize, tracks: &[Track<'_>], tokens: impl Fn(usize) -> Ra
         scores[message].iter_mut().for_each(|score| *score = score.max(FLOOR));
     }
     Batch::from_finite(clusters.len(), scores).with_clusters(clusters)
+}
+
+/// Which of these rows are of each part.
+pub(crate) fn rows_of_parts(tracks: &[Track<'_>], identified: Identified) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new(); identified.parts()];
+    let tokens = tracks.iter().flat_map(|track| identified.inner(track.path.len()));
+    tokens.enumerate().for_each(|(row, token)| rows[identified.part(token)].push(row));
+    rows
 }
 
 /// How a sequence is labelled.
@@ -157,7 +165,7 @@ impl Track<'_> {
 pub(crate) fn decoding_scores(
     chain: &Chain,
     tracks: &[Track<'_>],
-    tokens: impl Fn(usize) -> Range<usize>,
+    identified: Identified,
     decoding: Decoding,
 ) -> Vec<Vec<f64>> {
     let k = chain.k();
@@ -166,7 +174,7 @@ pub(crate) fn decoding_scores(
         let best = (decoding == Decoding::Viterbi).then(|| chain.messages(track.emission, Paths::Best));
         let messages = best.as_ref().unwrap_or(&track.own);
         let (past, future) = (messages.past(), messages.future());
-        for t in tokens(track.path.len()) {
+        for t in identified.inner(track.path.len()) {
             let token = t * k..(t + 1) * k;
             let bounded = |message: &f64| message.max(-1e300);
             scores[0].extend(past[token.clone()].iter().map(bounded));

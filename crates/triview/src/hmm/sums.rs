@@ -271,7 +271,7 @@ impl Sequence<'_> {
         if n == 0 {
             return;
         }
-        let rows = sites(k, std::slice::from_ref(track), |length| identified.inner(length));
+        let rows = sites(k, std::slice::from_ref(track), identified);
         let [past, own, future] = [0, 1, 2].map(|view| header.evaluate(&rows, view));
         let joint = |views: [&Evaluated; 2]| {
             let mut posterior = Vec::new();
