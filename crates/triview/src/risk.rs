@@ -81,6 +81,11 @@ pub(crate) fn posterior_risk(loss: &dyn Loss, layout: &Layout, sums: &[f64]) -> 
     (prior, risk)
 }
 
+/// The mean of the smallest loss of each row: no labels could make the risk smaller.
+pub(crate) fn least_risk(layout: &Layout, sums: &[f64]) -> f64 {
+    layout.loss.of(sums)[5] / layout.rows.of(sums)[0]
+}
+
 /// The risk of the rows of these sums by surrogate labels of their features, latent classes called by these names.
 pub(crate) fn risk(
     loss: &dyn Loss,

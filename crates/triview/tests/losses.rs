@@ -114,6 +114,22 @@ fn a_loss_of_products_has_the_gradient_of_its_value() {
 }
 
 #[test]
+fn a_loss_whose_variance_is_infinite_is_not_trusted() {
+    let alarms = |scale: f64| {
+        let (schema, batch, _) = draw(10_000, 0);
+        let scores = [0, 1, 2].map(|v| batch.view(v).iter().map(|score| scale * score).collect());
+        let source = InMemory::new(schema, vec![Batch::new(10_000, scores).unwrap()]);
+        let estimate = Params::new().loss("exponential").check().unwrap().estimate(&source).unwrap();
+        let heavy =
+            estimate.alarms.iter().any(|alarm| alarm.message.contains("too heavy a tail, of index 0."));
+        (heavy, estimate.trusted())
+    };
+    // The exponential of Laplace noise has a tail whose index falls as scores grow: some 3.7 at a quarter of their size.
+    assert_eq!(alarms(1.0), (false, true));
+    assert_eq!(alarms(4.0), (true, false));
+}
+
+#[test]
 fn scores_whose_exponential_overflows_are_named() {
     let (schema, batch, _) = draw(1_000, 0);
     let mut scores = [0, 1, 2].map(|v| batch.view(v).to_vec());

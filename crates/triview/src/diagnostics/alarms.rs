@@ -4,12 +4,15 @@ use super::{Conditioning, Tested, Verdict};
 use crate::estimate::Status;
 use crate::grouping::OtherGroups;
 use crate::moments::{Moments, others};
+use crate::risk::least_risk;
 use crate::solution::{Agreement, Quantities, Solution};
 use crate::views::VIEWS;
 use std::fmt;
 
 /// A class that has fewer rows than this by the fit is not identified.
 const FEWEST_OF_A_CLASS: f64 = 5.0;
+/// Tails of a smaller index leave nothing to go by: the variance is infinite from 2 down, and hardly ever seen in full before.
+const HEAVIEST_TAIL: f64 = 2.5;
 /// Standard errors by which a risk must be below the smallest possible loss.
 const BELOW_POSSIBLE: f64 = 2.0;
 /// Standard errors by which two estimates of the same risk must differ.
@@ -125,13 +128,25 @@ pub(crate) fn alarms(
             );
         }
     }
-    let least = layout.loss.of(&total)[5] / n;
+    let least = least_risk(layout, &total);
     if risk < least - BELOW_POSSIBLE * error {
         raise(
             format!(
                 "the {loss} risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"
             ),
             "the views depend on each other: `triview diagnose` may show which",
+        );
+    }
+    if let Some(ceilings) = &moments.header().ceilings
+        && ceilings.tail_index() < HEAVIEST_TAIL
+    {
+        raise(
+            format!(
+                "the {loss} loss has too heavy a tail, of index {:.1} (at 2 its variance is infinite): single rows may outweigh \
+                 all others, and neither these nor their labels tell its mean",
+                ceilings.tail_index()
+            ),
+            "scale the scores down, centre them over the classes, or take another loss",
         );
     }
     let largest = solution.deviations.largest_share(Quantities::risk);
