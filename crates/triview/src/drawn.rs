@@ -5,21 +5,28 @@
 //! its standard error, the share
 //!
 //! ```text
-//!     w = d^2 / (d^2 + 2 s^2)
+//!     w = d^2 / (d^2 + c s^2)
 //! ```
 //!
-//! of the difference is believed. That moves the answer by at most 0.71 such errors, and by less and less as rows are added
-//! and `s` falls: what is consistent stays so. With two classes nothing is drawn.
+//! of the difference is believed, `c = 2`. That moves the answer by at most 0.71 such errors, and by less and less as rows
+//! are added and `s` falls: what is consistent stays so. With two classes nothing is drawn.
+//!
+//! Where there are more latent states than classes, labels of them are far noisier, and their posterior has a richer
+//! sieve: `c = 16`, and the answer moves by at most 2 such errors. No labels could make the risk smaller than the mean of
+//! each row's smallest loss; an answer of the moments that is, as such noise makes it, is first taken towards the
+//! posterior's, which never is, until it is possible.
 
 use crate::error::Result;
 use crate::interval::{Deviations, jackknife, share_believed};
 use crate::moments::Moments;
-use crate::risk::{Risk, posterior_risk};
+use crate::risk::{Risk, least_risk, posterior_risk};
 use crate::solution::{Quantities, Solution};
 use faer::Mat;
 
 /// How far a difference must stand out of its error to be believed by half, squared.
 const CAUTION: f64 = 2.0;
+/// The same where there are more latent states than classes.
+const CAUTION_OF_STATES: f64 = 16.0;
 
 /// What the posterior of a feature map says, without any labels' help.
 pub(crate) struct PlugIn {
@@ -49,6 +56,11 @@ impl PlugIn {
     }
 }
 
+/// The largest share of the way from one risk to another at which it is possible.
+fn share_possible(to: f64, from: f64, least: f64) -> f64 {
+    if to < least && least < from { (from - least) / (from - to) } else { 1.0 }
+}
+
 /// The answer between the moments' and the posterior's.
 pub(crate) struct Drawn {
     pub(crate) risk: f64,
@@ -73,12 +85,18 @@ impl Drawn {
             return Ok(Self::moments_own(solution));
         }
         let other = PlugIn::new(moments)?;
-        let difference = own.value - other.risk.value;
+        let (caution, possible) = if header.states() > header.schema.k() {
+            let least = least_risk(moments.layout(), &moments.total());
+            (CAUTION_OF_STATES, share_possible(own.value, other.risk.value, least))
+        } else {
+            (CAUTION, 1.0)
+        };
+        let difference = possible * (own.value - other.risk.value);
         if !difference.is_finite() {
             return Ok(Self::moments_own(solution));
         }
-        let share = |squared: f64| share_believed(squared, CAUTION * variance);
-        let believed = share(difference * difference);
+        let share = |squared: f64| share_believed(squared, caution * variance);
+        let believed = possible * share(difference * difference);
         let between = |own: f64, other: f64| believed * own + (1.0 - believed) * other;
         let prior: Vec<f64> =
             solution.prior.iter().zip(&other.prior).map(|(own, other)| between(*own, *other)).collect();
@@ -169,6 +187,15 @@ mod tests {
         assert!((again - drawn.risk).abs() < 1e-9, "{again} {}", drawn.risk);
         assert!((drawn.prior.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         Ok(())
+    }
+
+    #[test]
+    fn an_answer_that_is_impossible_is_taken_to_where_it_is_not() {
+        let share = share_possible(-0.2, 0.3, 0.05);
+        assert!((0.3 + share * (-0.2 - 0.3) - 0.05).abs() < 1e-12, "{share}");
+        assert_eq!(share_possible(0.1, 0.3, 0.05), 1.0);
+        // A posterior that is impossible too has nothing to say.
+        assert_eq!(share_possible(-0.2, -0.1, 0.05), 1.0);
     }
 
     #[test]

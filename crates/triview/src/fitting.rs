@@ -231,7 +231,8 @@ impl<'a> Look<'a> {
             });
         }
         let groups = &self.proposal.grouping.groups;
-        let (map, mediator) = states::sieve(&self.grouped, &self.first()?, states, counts, self.seed)?;
+        let (rows, first) = (&self.grouped, self.first()?);
+        let (map, mediator) = states::sieve(rows, &self.keys, &first, states, counts, self.seed)?;
         let candidate = self.solved(groups, map, Some(mediator.clone()))?;
         Ok((candidate.settled()?, mediator))
     }

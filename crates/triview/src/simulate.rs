@@ -5,6 +5,7 @@
 //! given the class, the noise is heavier-tailed than any model here assumes, and the model errs.
 
 use crate::error::{Error, Result};
+use crate::loss::best;
 use crate::views::{Batch, Schema, VIEWS};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
@@ -224,6 +225,19 @@ impl Population {
         &self.prior
     }
 
+    /// How many subclasses have a larger mean score for some other class than for their own: states that nothing but labels
+    /// shows to be called wrongly.
+    pub fn misnamed(&self) -> usize {
+        let mean_score = |subclass: usize, class: usize| -> f64 {
+            let of_view = |v: usize| score(&self.model[v][class], &self.means[v][subclass]);
+            (0..self.means.len()).map(of_view).sum()
+        };
+        let named = |subclass: usize| {
+            best((0..self.prior.len()).map(|class| mean_score(subclass, class))) == subclass / self.subclasses
+        };
+        (0..self.prior.len() * self.subclasses).filter(|&subclass| !named(subclass)).count()
+    }
+
     /// Draws rows: the model's scores, and the class of each row.
     pub fn rows(&self, rows: usize, rng: &mut Pcg64) -> (Batch, Vec<usize>) {
         let k = self.prior.len();
@@ -244,9 +258,8 @@ impl Population {
                 }
                 let x: Vec<f64> =
                     self.means[v][subclass].iter().zip(&noise).map(|(mean, n)| mean + n).collect();
-                for (i, m) in self.model[v].iter().enumerate() {
-                    let dot: f64 = m.iter().zip(&x).map(|(m, x)| m * (x - 0.5 * m)).sum();
-                    scores[v][i * rows + row] = dot;
+                for (i, model) in self.model[v].iter().enumerate() {
+                    scores[v][i * rows + row] = score(model, &x);
                 }
             }
         }
@@ -259,6 +272,11 @@ impl Population {
         let missing = (0..rows).map(|_| (0..views).map(&mut missing).sum()).collect();
         (batch.with_missing(missing), labels)
     }
+}
+
+/// The linear discriminant of a mean, `x . m - |m|^2 / 2`.
+fn score(mean: &[f64], x: &[f64]) -> f64 {
+    mean.iter().zip(x).map(|(m, x)| m * (x - 0.5 * m)).sum()
 }
 
 /// So many points around a centre that is their mean.

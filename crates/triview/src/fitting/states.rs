@@ -1,7 +1,7 @@
 //! Posteriors of more latent states than classes: where their likelihood is climbed from, and which class each is of.
 
 use super::{
-    Candidate, Present, SIEVE_RIDGE, TRIAL_ITERATIONS, bases, model_posterior, start, surrogate_labels,
+    Candidate, Present, SIEVE_RIDGE, TRIAL_ITERATIONS, bases, few, model_posterior, start, surrogate_labels,
 };
 use crate::error::Result;
 use crate::features::sieve::Sieve;
@@ -16,13 +16,16 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
 /// Ridge functions of the sieve's basis for each view: states differ in more ways than classes.
-const RIDGES: usize = 36;
+const RIDGES: usize = 60;
+/// The penalty on the sieve's squared weights is so much over the number of rows. States are narrow and lie close, and what
+/// tells them apart are steep posteriors, which a larger penalty makes flat.
+const PENALTY: f64 = 2.0;
 /// Clusterings of all rows, and as many within each class, that the likelihood is climbed from.
 const STARTS: usize = 2;
 /// Attempts at each clustering, of which the tightest counts: a single one often takes two clusters for one.
 const ATTEMPTS: usize = 10;
 /// Iterations of the maximisation from the best start.
-const ITERATIONS: usize = 80;
+const ITERATIONS: usize = 200;
 /// Rows that clusters are found from.
 const CLUSTERED_ROWS: usize = 8192;
 /// Rounds of finding the nearest centre of each row and the mean of each centre's rows.
@@ -31,10 +34,12 @@ const ROUNDS: usize = 20;
 /// The best of posteriors of so many states from several starts, and the class of each state.
 ///
 /// States must be the same in all views, so starts are clusters of rows by the whitened scores of all views together: of all
-/// rows, or of those that the model, or the first pass, takes to be of a class. The largest likelihood wins. Where it is given
-/// how many states each class has, so many clusters are sought in it.
+/// rows, or of those that the model, or the first pass, takes to be of a class. All are tried on few rows, those with the
+/// smallest keys, and the one with the largest likelihood goes on with all of them. Where it is given how many states each
+/// class has, so many clusters are sought in it.
 pub(super) fn sieve(
     rows: &Batch,
+    keys: &[u64],
     first: &Candidate,
     states: usize,
     counts: Option<&[usize]>,
@@ -42,7 +47,8 @@ pub(super) fn sieve(
 ) -> Result<(FeatureMap, Mediator)> {
     let views = Present::all(rows);
     let bases = bases(&views, RIDGES)?;
-    let sieve = Sieve::new(rows, &bases, states, SIEVE_RIDGE);
+    let penalty = SIEVE_RIDGE.min(PENALTY / rows.rows() as f64);
+    let trials = Sieve::new(&few(rows, keys), &bases, states, penalty);
     let points = Points::new(rows, &views, &bases);
     let (n, k) = (rows.rows(), rows.k());
     let whole = vec![0; n];
@@ -60,12 +66,13 @@ pub(super) fn sieve(
         let mut labels = vec![0.0; n * states];
         clusters.iter().enumerate().for_each(|(row, cluster)| labels[cluster * n + row] = 1.0);
         let (weights, prior) = start(rows, &views, &bases, [&labels, &labels, &labels])?;
-        let trial = sieve.maximise(sieve.pack(&weights, &prior), TRIAL_ITERATIONS);
+        let trial = trials.maximise(trials.pack(&weights, &prior), TRIAL_ITERATIONS);
         if climbed.as_ref().is_none_or(|(_, value)| trial.1 < *value) {
             climbed = Some(trial);
         }
     }
     let point = climbed.map(|(point, _)| point).unwrap_or_default();
+    let sieve = Sieve::new(rows, &bases, states, penalty);
     let (point, _) = sieve.maximise(point, ITERATIONS);
     let (views, prior) = sieve.unpack(&point, bases);
     let map = FeatureMap::Posterior { way: Way::Sieve, prior, views, settled: None };
