@@ -133,11 +133,11 @@ impl<'a> Look<'a> {
 
     /// The same for many classes, of which no third moment is formed; scores must vary and not be copies.
     pub(crate) fn header_of_many(&self, features: Features) -> Result<Header> {
-        let header = |features| {
-            let bins = std::array::from_fn(|_| Bins::none(self.schema.k()));
-            self.header_with(self.proposal.grouping.clone(), features, bins, None)
-        };
-        let mut sums = Accumulator::keeping(header(FeatureMap::Scores))?;
+        let grouping = &self.proposal.grouping;
+        let header = |features| self.with_bins(grouping, features, None);
+        let none = std::array::from_fn(|_| Bins::none(self.schema.k()));
+        let mut sums =
+            Accumulator::keeping(self.header_with(grouping.clone(), FeatureMap::Scores, none, None))?;
         sums.update(self.rows)?;
         let (scores, _) = sums.finish_keeping()?;
         Whitening::fit(&scores.header().group_names(), scores.layout(), &scores.total())?;

@@ -94,9 +94,9 @@ fn what_cannot_be_answered_is_refused_by_name() {
 }
 
 /// Rows of many classes, as many as can be told apart by sums of three views, and the truth about them.
-fn many(classes: usize, prior: Option<Vec<f64>>, rows: usize) -> (InMemory, Mean) {
+fn many(classes: usize, prior: Option<Vec<f64>>, shared: f64, rows: usize) -> (InMemory, Mean) {
     let separation = 3.35 / (classes as f64).sqrt();
-    let setting = Setting { classes, separation, prior, ..Preset::TwoHundred.setting() };
+    let setting = Setting { classes, separation, prior, shared, ..Preset::TwoHundred.setting() };
     let population = Population::draw(&setting, 21).unwrap();
     let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(22));
     let truth = log_loss(&batch, &labels);
@@ -105,20 +105,32 @@ fn many(classes: usize, prior: Option<Vec<f64>>, rows: usize) -> (InMemory, Mean
 
 #[test]
 fn many_classes_are_estimated_from_rows() {
-    let (source, truth) = many(70, None, 14_000);
+    let (source, truth) = many(70, None, 0.0, 14_000);
     let estimate = estimate(&source, Features::Auto);
     let z = (estimate.risk - truth.value) / estimate.standard_error.hypot(truth.standard_error);
     // Two-sided, once in a thousand times beyond 3.3.
     assert!(z.abs() < 3.3, "{z} standard errors off");
     assert!(estimate.standard_error < 9.0 * truth.standard_error, "{}", estimate.standard_error);
-    assert_eq!(estimate.independence.verdict, Verdict::Untestable);
+    assert_eq!(estimate.independence.verdict, Verdict::Pass, "{:?}", estimate.independence);
     assert_eq!(estimate.fit.status, Status::Converged);
     assert!(estimate.trusted(), "{:?}", estimate.alarms);
 }
 
 #[test]
+fn two_views_that_share_noise_are_named_among_many_classes() {
+    let (source, _) = many(70, None, 0.2, 14_000);
+    let estimate = estimate(&source, Features::Auto);
+    assert_eq!(estimate.independence.verdict, Verdict::Fail, "{:?}", estimate.independence);
+    assert!(!estimate.trusted());
+    let lines = &estimate.independence.dependences;
+    let strongest = lines.iter().max_by(|a, b| a.correlation.total_cmp(&b.correlation)).unwrap();
+    assert_eq!((strongest.views, strongest.class), ([0, 1], None));
+    assert!(strongest.p_value < 0.01, "{lines:?}");
+}
+
+#[test]
 fn any_number_of_threads_gives_the_same_bits_for_many_classes() {
-    let (source, _) = many(66, None, 2_400);
+    let (source, _) = many(66, None, 0.0, 2_400);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| estimate(&source, Features::Softmax))
@@ -132,7 +144,7 @@ fn any_number_of_threads_gives_the_same_bits_for_many_classes() {
 fn a_class_without_rows_is_seen_among_many() {
     // With rows of all classes there is no alarm, see above.
     let prior = (0..70).map(|class| if class == 7 { 0.0 } else { 1.0 / 69.0 }).collect();
-    let (source, _) = many(70, Some(prior), 14_000);
+    let (source, _) = many(70, Some(prior), 0.0, 14_000);
     let estimate = estimate(&source, Features::Auto);
     assert_eq!(estimate.fit.status, Status::Degenerate, "{:?}", estimate.alarms);
 }

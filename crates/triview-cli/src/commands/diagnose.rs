@@ -47,6 +47,7 @@ fn picture(estimate: &Estimate) -> Heat {
     };
     let mut classes: Vec<usize> = (0..estimate.classes.len()).collect();
     if classes.len() > MOST_CLASSES {
+        classes.retain(|&class| strongest(class) > 0.0);
         classes.sort_by(|&a, &b| strongest(b).total_cmp(&strongest(a)));
         classes.truncate(MOST_CLASSES);
         classes.sort_unstable();

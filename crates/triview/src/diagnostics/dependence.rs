@@ -1,14 +1,14 @@
 //! Which views depend on each other, within which class, how strongly.
 
 use super::LEVEL;
-use super::signs::signs_test;
+use super::signs::Products;
 use crate::decomposition::{Mixture, Whitened};
 use crate::error::Result;
 use crate::linalg::{beyond, pseudo_inverse};
 use faer::Mat;
 
 /// Random signs that each line rests on.
-const FLIPS: usize = 499;
+pub(super) const FLIPS: usize = 499;
 
 /// How two views depend on each other, on the whole or within one class.
 #[derive(Debug, Clone, PartialEq)]
@@ -46,7 +46,7 @@ pub(crate) fn of_pair(
 ) -> Result<Vec<Dependence>> {
     let k = prior.len();
     let line = |class, values: &[Vec<f64>], directions: usize| {
-        let (statistic, p_value) = signs_test(values, FLIPS, 1.0, seed);
+        let (statistic, p_value) = Products::of(values).test(FLIPS, 1.0, seed);
         Dependence { views, class, correlation: correlation(statistic, directions), p_value }
     };
     let directions = views.map(|v| whole.dims[v] - 1);
@@ -118,12 +118,12 @@ pub(crate) fn of_bins(
     if spare == 0 {
         return Ok(None);
     }
-    let (statistic, p_value) = signs_test(&beyond_classes(whole, blocks, k)?, flips, level, seed);
+    let (statistic, p_value) = Products::of(&beyond_classes(whole, blocks, k)?).test(flips, level, seed);
     Ok(Some((correlation(statistic, spare), p_value)))
 }
 
 /// The root mean square correlation over so many directions.
-fn correlation(statistic: f64, directions: usize) -> f64 {
+pub(super) fn correlation(statistic: f64, directions: usize) -> f64 {
     (statistic.max(0.0) / directions as f64).sqrt().min(1.0)
 }
 

@@ -13,7 +13,8 @@
 //! its distribution: no covariance of a thousand moments has to be inverted.
 
 use super::dependence::{Block, Dependence, of_pair, within_classes};
-use super::signs::signs_test;
+use super::pairs;
+use super::signs::Products;
 use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
 use crate::error::Result;
 use crate::interval::{Deviations, jackknife};
@@ -31,9 +32,9 @@ use serde::Serialize;
 pub const LEVEL: f64 = 0.05;
 
 /// With fewer blocks there are too few signs to draw.
-const FEWEST_BLOCKS: usize = 8;
+pub(super) const FEWEST_BLOCKS: usize = 8;
 /// Random signs that the p-value of the whole test rests on.
-const FLIPS: usize = 999;
+pub(super) const FLIPS: usize = 999;
 
 /// What the test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -65,7 +66,7 @@ pub struct Independence {
 }
 
 impl Independence {
-    fn untestable(degrees_of_freedom: usize, reason: String) -> Self {
+    pub(super) fn untestable(degrees_of_freedom: usize, reason: String) -> Self {
         Self {
             verdict: Verdict::Untestable,
             statistic: None,
@@ -118,9 +119,8 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
     let k = moments.header().states();
     let needing = moments.header().latent_noun();
     if layout.features.pairs.is_some() {
-        let reason =
-            format!("for {k} classes the third moment of bins, on which the test is made, is too large");
-        return Ok(Tested { independence: Independence::untestable(0, reason), by_bins: None });
+        let independence = pairs::test(moments, &solution.whitening, seed)?;
+        return Ok(Tested { independence, by_bins: None });
     }
     let whitening = Whitening::of(&layout.bins, &sums)?;
     let whitened = whitening.apply(&layout.bins, &sums);
@@ -148,11 +148,7 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
 
     let count = solution.deviations.count();
     if count < FEWEST_BLOCKS {
-        let reason = format!(
-            "the rows are in {count} blocks, and {FEWEST_BLOCKS} are needed to compare: give more rows, or clusters \
-             of fewer rows"
-        );
-        return untestable(freedom, reason);
+        return untestable(freedom, few_blocks(count));
     }
 
     let blocks = whitened_blocks(moments, &whitening);
@@ -194,6 +190,13 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
         dependences,
     };
     Ok(Tested { independence, by_bins })
+}
+
+/// Why so few blocks are not compared.
+pub(super) fn few_blocks(count: usize) -> String {
+    format!(
+        "the rows are in {count} blocks, and {FEWEST_BLOCKS} are needed to compare: give more rows, or clusters of fewer rows"
+    )
 }
 
 /// The moments of the bins, block by block.
@@ -276,7 +279,7 @@ impl<'a> Fit<'a> {
 
     /// The statistic and its p-value.
     fn outcome(&self, blocks: &[Block], seed: u64) -> Outcome {
-        let (statistic, p_value) = signs_test(&self.residuals(blocks), FLIPS, 1.0, seed);
+        let (statistic, p_value) = Products::of(&self.residuals(blocks)).test(FLIPS, 1.0, seed);
         Outcome { statistic, p_value }
     }
 

@@ -4,6 +4,7 @@ mod alarms;
 mod conditioning;
 mod dependence;
 mod independence;
+mod pairs;
 mod signs;
 
 pub use alarms::Alarm;

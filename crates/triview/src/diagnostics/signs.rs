@@ -4,27 +4,49 @@ use crate::linalg::dot;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// `S = sum over b != b' of <r_b, r_b'> / (B (B - 1))`, an unbiased estimate of the squared mean of independent vectors,
-/// and the share of random signs for which it is as large, the given signs among them: its p-value, if vectors of
-/// mean zero are as likely as their negatives. No more signs are drawn once the p-value is sure not to be below
-/// `level`; what it is beyond that is not told then.
-pub(crate) fn signs_test(residuals: &[Vec<f64>], flips: usize, level: f64, seed: u64) -> (f64, f64) {
-    let count = residuals.len();
-    let products: Vec<Vec<f64>> =
-        (0..count).map(|b| (0..b).map(|c| dot(&residuals[b], &residuals[c])).collect()).collect();
-    let pairs = (count * count.saturating_sub(1)) as f64 / 2.0;
-    let statistic = products.iter().flatten().sum::<f64>() / pairs;
-    let mut rng = Pcg64::seed_from_u64(seed);
-    let mut signs = vec![1.0; count];
-    let mut larger = 0;
-    let share = |larger: usize| (1 + larger) as f64 / (1 + flips) as f64;
-    for _ in 0..flips {
-        signs.iter_mut().for_each(|sign| *sign = if rng.random::<bool>() { 1.0 } else { -1.0 });
-        let flipped: f64 = products.iter().zip(&signs).map(|(row, sign)| sign * dot(row, &signs)).sum();
-        larger += usize::from(flipped / pairs >= statistic);
-        if share(larger) >= level {
-            break;
-        }
+/// The inner products of some independent vectors, each with those before it.
+#[derive(Debug, Clone)]
+pub(crate) struct Products {
+    pub(super) cells: Vec<Vec<f64>>,
+}
+
+impl Products {
+    /// Of so many vectors, all zero.
+    pub(super) fn none(count: usize) -> Self {
+        Self { cells: (0..count).map(|b| vec![0.0; b]).collect() }
     }
-    (statistic, share(larger))
+
+    pub(crate) fn of(vectors: &[Vec<f64>]) -> Self {
+        let count = vectors.len();
+        Self { cells: (0..count).map(|b| (0..b).map(|c| dot(&vectors[b], &vectors[c])).collect()).collect() }
+    }
+
+    /// Those of vectors that are longer by some others.
+    pub(super) fn add(&mut self, others: &Self) {
+        let cells = self.cells.iter_mut().flatten().zip(others.cells.iter().flatten());
+        cells.for_each(|(cell, other)| *cell += other);
+    }
+
+    /// `S = sum over b != b' of <r_b, r_b'> / (B (B - 1))`, an unbiased estimate of the squared mean of the vectors, and the share
+    /// of random signs for which it is as large, the given signs among them: its p-value, if vectors of mean zero
+    /// are as likely as their negatives. No more signs are drawn once the p-value is sure not to be below `level`; what it
+    /// is beyond that is not told then.
+    pub(crate) fn test(&self, flips: usize, level: f64, seed: u64) -> (f64, f64) {
+        let count = self.cells.len();
+        let pairs = (count * count.saturating_sub(1)) as f64 / 2.0;
+        let statistic = self.cells.iter().flatten().sum::<f64>() / pairs;
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut signs = vec![1.0; count];
+        let mut larger = 0;
+        let share = |larger: usize| (1 + larger) as f64 / (1 + flips) as f64;
+        for _ in 0..flips {
+            signs.iter_mut().for_each(|sign| *sign = if rng.random::<bool>() { 1.0 } else { -1.0 });
+            let flipped: f64 = self.cells.iter().zip(&signs).map(|(row, sign)| sign * dot(row, &signs)).sum();
+            larger += usize::from(flipped / pairs >= statistic);
+            if share(larger) >= level {
+                break;
+            }
+        }
+        (statistic, share(larger))
+    }
 }

@@ -1,5 +1,6 @@
 //! Quantile bins of a view's scores and further features: many plain features, in which dependence shows that few fitted ones hide.
 
+use crate::moments::MOST_CLASSES;
 use serde::{Deserialize, Serialize};
 
 /// Indicators of a class's score, centred on the mean over the classes, or of a feature, being above some edges. Their span is
@@ -20,7 +21,8 @@ const FINELY_CUT: usize = 4;
 
 /// Where the scores of a class are cut, as shares of the rows below. For two classes one class's score says all, and
 /// seven edges cut it into eight bins; more classes have more scores to cut, each in fewer places. The last edge then
-/// leaves above it as many rows as a class has on average, which tells classes apart far better than the middle.
+/// leaves above it as many rows as a class has on average, which tells classes apart far better than the middle. Where no
+/// third moment is formed the test tells them apart by the features, and bins are to show what these do not.
 ///
 /// Where there are more latent states than classes there are at least [`BINS_A_STATE`] bins a state.
 fn shares(k: usize, states: usize, class: usize) -> Vec<f64> {
@@ -33,7 +35,8 @@ fn shares(k: usize, states: usize, class: usize) -> Vec<f64> {
         (2, _) => Vec::new(),
         (3, _) => vec![0.25, 0.5, 0.75],
         (4..9, _) => vec![0.5, own],
-        _ => vec![own],
+        (..=MOST_CLASSES, _) => vec![own],
+        _ => vec![0.5],
     }
 }
 

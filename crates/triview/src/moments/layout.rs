@@ -49,7 +49,8 @@ pub struct Family {
     pub pairs: Option<[Part; VIEWS]>,
     /// `u_v (x) u_v`, for each group of views.
     pub gram: [Part; VIEWS],
-    /// `f_t (x) u_a`, for each holder `t` of terms and each of the two groups `a` other than its own, in order.
+    /// `f_t (x) u_a`, for each holder `t` of terms and each of the two groups `a` other than its own, in order; none for bins
+    /// without a third moment.
     pub cross: Vec<[Part; 2]>,
 }
 
@@ -151,7 +152,7 @@ pub(crate) struct Dimensions {
     pub(crate) features: [usize; VIEWS],
     /// Of each group's bins, the leading one included.
     pub(crate) bins: [usize; VIEWS],
-    /// Whether the third moment of the features is formed, as it is but for many classes.
+    /// Whether third moments are formed, as they are but for many classes.
     pub(crate) third_moment: bool,
 }
 
@@ -166,7 +167,7 @@ impl Layout {
             len += part.len();
             part
         };
-        let mut family = |prefix: &str, q: [usize; VIEWS], formed: bool| Family {
+        let mut family = |prefix: &str, q: [usize; VIEWS], formed: bool, with_terms: bool| Family {
             tensor: part(format!("{prefix}tensor"), if formed { q.to_vec() } else { vec![1; VIEWS] }),
             pairs: (!formed).then(|| {
                 std::array::from_fn(|v| {
@@ -178,11 +179,14 @@ impl Layout {
             cross: holders
                 .iter()
                 .enumerate()
+                .filter(|_| with_terms)
                 .map(|(t, &v)| others(v).map(|a| part(format!("{prefix}cross.{t}.{a}"), vec![terms, q[a]])))
                 .collect(),
         };
         let states = classes.len();
-        let (of_features, of_bins) = (family("", features, third_moment), family("bins.", bins, true));
+        let of_features = family("", features, third_moment, true);
+        // Without their third moment bins say nothing of the risk.
+        let of_bins = family("bins.", bins, third_moment, third_moment);
         let q = features;
         Self {
             rows: part("rows".into(), vec![1]),
