@@ -20,7 +20,7 @@ use triview::moments::{Header, Moments};
 use triview::views::VIEWS;
 
 /// The version of both kinds of file. A program reads its own version only.
-const VERSION: u64 = 4;
+const VERSION: u64 = 5;
 /// The metadata key, and in a header file the key that says what it is.
 pub(crate) const KEY: &str = "triview";
 const STATE: &str = "moment state";

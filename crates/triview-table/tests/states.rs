@@ -101,17 +101,17 @@ fn other_versions() {
     let path = folder.path().join("part.state");
     state::write(&path, &moments()).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
-    let from = br#"version\":4"#;
+    let from = br#"version\":5"#;
     let at = bytes.windows(from.len()).position(|window| window == from).unwrap();
     bytes[at + from.len() - 1] = b'7';
     std::fs::write(&path, bytes).unwrap();
     let error = state::read(&path).unwrap_err();
-    assert!(matches!(error, Error::Version { found: 7, known: 4, .. }), "{error:?}");
+    assert!(matches!(error, Error::Version { found: 7, known: 5, .. }), "{error:?}");
     assert!(error.to_string().contains("format version 7"), "{error}");
 
     let path = folder.path().join("posterior.json");
     state::write_header(&path, &header()).unwrap();
-    let text = std::fs::read_to_string(&path).unwrap().replace("\"version\": 4", "\"version\": 9");
+    let text = std::fs::read_to_string(&path).unwrap().replace("\"version\": 5", "\"version\": 9");
     std::fs::write(&path, text).unwrap();
     assert!(matches!(state::read_header(&path), Err(Error::Version { found: 9, .. })));
 }
@@ -151,7 +151,7 @@ fn a_header_that_implies_more_than_the_file_holds() {
     let path = folder.path().join("part.state");
     let names: Vec<String> = (0..3000).map(|name| format!("\"{name}\"")).collect();
     let text = format!(
-        "{{\"triview\": \"moment state\", \"version\": 4, \"header\": {{\"schema\": {{\"views\": \
+        "{{\"triview\": \"moment state\", \"version\": 5, \"header\": {{\"schema\": {{\"views\": \
          [\"a\", \"b\", \"c\"], \"classes\": [{}]}}, \"grouping\": {{\"groups\": [[0], [1], [2]], \"chosen\": \"automatic\", \"together\": [], \"others\": []}}, \"loss\": \"log\", \"features\": {{\"kind\": \"scores\"}}, \
          \"absent\": [[], [], []], \"bins\": [{{\"edges\": [], \"missing\": false}}, {{\"edges\": [], \"missing\": false}}, {{\"edges\": [], \"missing\": false}}]}}}}",
         names.join(",")

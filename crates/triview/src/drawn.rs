@@ -9,13 +9,16 @@
 //! ```
 //!
 //! of the difference is believed, `c = 2`. That moves the answer by at most 0.71 such errors, and by less and less as rows
-//! are added and `s` falls: what is consistent stays so. With two classes nothing is drawn.
+//! are added and `s` falls: what is consistent stays so. With two classes `c = 0`, and nothing is drawn. Where there are more
+//! latent states than classes, labels of them are far noisier, and their posterior has a richer sieve: `c = 16`, and the
+//! answer moves by at most 2 such errors. Either constant counts by the share of the rows that lack no view: with 30% of the
+//! views missing the posterior's risk was 2.5 labelled standard errors too high (six classes, 40 draws), the moments' was not.
 //!
-//! Where there are more latent states than classes, labels of them are far noisier, and their posterior has a richer
-//! sieve: `c = 16`, and the answer moves by at most 2 such errors. No labels could make the risk smaller than the mean of
-//! each row's smallest loss; an answer of the moments that is, as such noise makes it, is first taken towards the
-//! posterior's, which never is, until it is possible.
+//! No labels could make the risk smaller than the mean of each row's smallest loss. An answer of the moments that is, by no
+//! more than noise explains, is first taken towards the posterior's until it is possible, with any number of classes.
+//! Beyond noise it is a sign that views depend on each other: it is left as it is, and an alarm says so.
 
+use crate::diagnostics::impossible;
 use crate::error::Result;
 use crate::interval::{Deviations, jackknife, share_believed};
 use crate::moments::Moments;
@@ -56,6 +59,12 @@ impl PlugIn {
     }
 }
 
+/// The share of the rows that lack no view, if views are missing whatever the others do.
+fn complete(moments: &Moments) -> f64 {
+    let (total, rows) = (moments.total(), moments.rows() as f64);
+    moments.layout().missing.of(&total).iter().map(|missing| 1.0 - missing / rows).product()
+}
+
 /// The largest share of the way from one risk to another at which it is possible.
 fn share_possible(to: f64, from: f64, least: f64) -> f64 {
     if to < least && least < from { (from - least) / (from - to) } else { 1.0 }
@@ -81,22 +90,27 @@ impl Drawn {
         let (header, own) = (moments.header(), &solution.risk);
         let variance =
             header.features.settled().map_or(0.0, |settled| settled.variance / moments.rows() as f64);
-        if header.states() == 2 || variance == 0.0 {
+        if variance == 0.0 {
             return Ok(Self::moments_own(solution));
         }
         let other = PlugIn::new(moments)?;
-        let (caution, possible) = if header.states() > header.schema.k() {
-            let least = least_risk(moments.layout(), &moments.total());
-            (CAUTION_OF_STATES, share_possible(own.value, other.risk.value, least))
-        } else {
-            (CAUTION, 1.0)
+        let least = least_risk(moments.layout(), &moments.total());
+        let possible = match impossible(own.value, solution.standard_error(), least) {
+            false => share_possible(own.value, other.risk.value, least),
+            true => 1.0,
         };
         let difference = possible * (own.value - other.risk.value);
-        if !difference.is_finite() {
-            return Ok(Self::moments_own(solution));
-        }
+        let caution = match header.states() {
+            2 => 0.0,
+            states if states > header.schema.k() => CAUTION_OF_STATES,
+            _ => CAUTION,
+        };
+        let caution = caution * complete(moments);
         let share = |squared: f64| share_believed(squared, caution * variance);
         let believed = possible * share(difference * difference);
+        if !difference.is_finite() || believed == 1.0 {
+            return Ok(Self::moments_own(solution));
+        }
         let between = |own: f64, other: f64| believed * own + (1.0 - believed) * other;
         let prior: Vec<f64> =
             solution.prior.iter().zip(&other.prior).map(|(own, other)| between(*own, *other)).collect();

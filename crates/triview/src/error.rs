@@ -161,8 +161,8 @@ pub enum Error {
     },
     /// More classes than a state of moments can be formed for.
     #[error(
-        "{k} classes: the moments of more than {most} have no state that could be saved, merged or split; \
-         `triview estimate TABLE` without --by, --amplify and --save-posterior answers from the rows"
+        "{k} classes: the moments of more than {most} have no state that could be saved, merged, split or label rows; \
+         `triview estimate TABLE` without --by, --amplify, --label and --save-posterior answers from the rows"
     )]
     NoState {
         /// Classes given.

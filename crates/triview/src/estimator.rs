@@ -62,7 +62,7 @@ impl FromStr for Features {
     fn from_str(name: &str) -> Result<Self> {
         Features::ALL.into_iter().find(|features| features.name() == name).ok_or_else(|| {
             Error::InvalidParameter {
-                name: "features",
+                name: "feature map",
                 value: name.into(),
                 expected: "one of auto, scores, softmax, regression, posterior",
             }
@@ -342,7 +342,7 @@ impl Estimator {
     /// Looks, sums and solves: the risk of the rows of a source, which is read twice.
     ///
     /// For many classes (65 or more) no state of the moments is formed. The features of all rows are kept in memory
-    /// instead, `12 k` bytes a row and no more than 4 GiB, and the independence of the views is not tested.
+    /// instead, `12 k` bytes a row and no more than 4 GiB, and the independence of the views is tested by pair moments.
     ///
     /// # Errors
     /// Those of [`Estimator::look`], [`Estimator::moments`] and [`Estimator::solve`]; for many classes

@@ -146,7 +146,7 @@ impl<'a> Look<'a> {
             Features::Softmax => Ok(header(softmax(&self.grouped))),
             Features::Auto | Features::Posterior => Ok(header(calibrated(&self.grouped)?)),
             Features::Regression => Err(Error::InvalidParameter {
-                name: "features",
+                name: "feature map",
                 value: Features::Regression.to_string(),
                 expected: "for so many classes one of auto, scores, softmax, posterior",
             }),
@@ -225,7 +225,7 @@ impl<'a> Look<'a> {
     ) -> Result<(FeatureMap, Mediator)> {
         if !matches!(features, Features::Auto | Features::Posterior) {
             return Err(Error::InvalidParameter {
-                name: "features",
+                name: "feature map",
                 value: features.to_string(),
                 expected: "more latent states than classes are told apart by posteriors: leave it out, or take posterior",
             });

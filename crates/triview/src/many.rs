@@ -15,7 +15,7 @@ use crate::views::{Source, VIEWS};
 
 /// From so many classes on an estimate is made from rows.
 const FEWEST_CLASSES: usize = 65;
-/// Sums of the second moments of 32 blocks take 1.4 GB for so many classes.
+/// Sums of the second moments of 32 blocks take 2.4 GB for so many classes.
 const MOST_CLASSES: usize = 512;
 /// The most bytes of features that are kept: 1,789,569 rows of 200 classes.
 const MOST_BYTES: u64 = 4 << 30;

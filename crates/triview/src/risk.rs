@@ -86,6 +86,13 @@ pub(crate) fn least_risk(layout: &Layout, sums: &[f64]) -> f64 {
     layout.loss.of(sums)[5] / layout.rows.of(sums)[0]
 }
 
+/// How many rows make up the mean of the squared loss under the posterior: all of them if it is the same in each, one if one
+/// outweighs all others.
+pub(crate) fn rows_carrying_squares(layout: &Layout, sums: &[f64]) -> f64 {
+    let loss = layout.loss.of(sums);
+    loss[3] * loss[3] / loss[6]
+}
+
 /// The risk of the rows of these sums by surrogate labels of their features, latent classes called by these names.
 pub(crate) fn risk(
     loss: &dyn Loss,

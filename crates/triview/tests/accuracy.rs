@@ -8,7 +8,7 @@ use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Features, Params, Status};
 use triview::learning::{Mean, log_loss, predictive_entropy};
 use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema};
+use triview::views::{Batch, InMemory, Schema, Source};
 
 fn draw(preset: Preset, rows: usize, seed: u64) -> (InMemory, Mean, Mean) {
     let population = Population::draw(&preset.setting(), 100 + seed).unwrap();
@@ -126,6 +126,24 @@ fn two_views_that_share_noise_are_named_among_many_classes() {
     let strongest = lines.iter().max_by(|a, b| a.correlation.total_cmp(&b.correlation)).unwrap();
     assert_eq!((strongest.views, strongest.class), ([0, 1], None));
     assert!(strongest.p_value < 0.01, "{lines:?}");
+}
+
+#[test]
+fn votes_for_many_classes_leave_nothing_to_test() {
+    let (source, _) = many(66, None, 0.0, 6_000);
+    let rows = source.batches().unwrap().next().unwrap().unwrap();
+    let votes = |view: usize| {
+        let scores = rows.view(view);
+        let of_row =
+            |row: usize| scores[row..].iter().step_by(6_000).copied().fold(f64::NEG_INFINITY, f64::max);
+        (0..scores.len())
+            .map(|at| f64::from(u8::from(scores[at] == of_row(at % 6_000))))
+            .collect::<Vec<f64>>()
+    };
+    let batch = Batch::new(6_000, [votes(0), votes(1), votes(2)]).unwrap();
+    let estimate = estimate(&InMemory::new(source.schema().clone(), vec![batch]), Features::Auto);
+    assert_eq!(estimate.independence.verdict, Verdict::Untestable, "{:?}", estimate.independence);
+    assert_eq!(estimate.independence.p_value, None);
 }
 
 #[test]

@@ -148,7 +148,7 @@ fn what_cannot_be_asked_is_refused() {
     assert!(latent(2).contains("latent is 2: at least as many latent states as classes"), "{}", latent(2));
     assert!(latent(65).contains("latent is 65: at most 64"), "{}", latent(65));
     let scores = refusal(Params::new().features(Features::Scores).latent(Latent::States(4)));
-    assert!(scores.contains("features is scores: more latent states than classes"), "{scores}");
+    assert!(scores.contains("feature map is scores: more latent states than classes"), "{scores}");
     assert!("many".parse::<Latent>().unwrap_err().to_string().contains("latent is many"));
     assert_eq!("12".parse(), Ok(Latent::States(12)));
 

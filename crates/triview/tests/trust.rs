@@ -177,6 +177,7 @@ fn rows_of_few_clusters_have_no_test_and_of_one_no_error() {
     assert_eq!(four.independence.verdict, Verdict::Untestable);
     assert!(four.independence.reason.as_ref().unwrap().contains("blocks"), "{:?}", four.independence);
     assert!(four.standard_error.is_finite());
+    assert!(four.alarms.iter().any(|alarm| alarm.message.contains("in 4 blocks")), "{:?}", four.alarms);
     let one = clustered(1);
     assert!(!one.trusted() && one.standard_error.is_infinite());
     assert!(one.alarms[0].message.contains("one block"), "{:?}", one.alarms);

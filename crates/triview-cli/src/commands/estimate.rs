@@ -13,6 +13,7 @@ use anyhow::{Result, bail};
 use rayon::prelude::*;
 use triview::Error;
 use triview::amplification::Amplified;
+use triview::diagnostics::Alarm;
 use triview::estimator::{Estimate, Estimator};
 use triview::moments::Moments;
 use triview::sample::Sample;
@@ -48,7 +49,6 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         false => from_moments(args, &estimator, inputs, &progress)?,
     };
     drop(progress);
-    let agreed = args.amplify.is_none() || amplified.is_some();
     let object = EstimateObject::new(&estimate).amplified(amplified.as_ref()).metrics(args.metrics);
     let mut shown = printer::estimate(&estimate, amplified.as_ref());
     if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
@@ -61,7 +61,7 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         (false, Some(segments)) => format!("{shown}\n{}", segments.text()),
     };
     let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
-    Ok(Answer::new(text).trusted(estimate.trusted() && agreed && some_segment))
+    Ok(Answer::new(text).trusted(estimate.trusted() && some_segment))
 }
 
 /// The estimate, and what else was asked for.
@@ -89,14 +89,15 @@ fn from_moments(
         }
     };
     progress.spin("fitting");
-    let estimate = match &sample {
+    let mut estimate = match &sample {
         Some(sample) => estimator.solve_with(&moments, sample)?,
         None => estimator.solve(&moments)?,
     };
     let amplified = match args.amplify.map(|groups| estimator.amplify(&moments, groups)) {
         // The plain answer stands, and is not to be trusted.
         Some(Err(error @ Error::NoMajority { .. })) => {
-            progress.note(&format!("nothing to amplify: {error}"));
+            let remedy = "ask --amplify for fewer groups, or give more rows";
+            estimate.alarms.push(Alarm { message: error.to_string(), remedy });
             None
         }
         other => other.transpose()?,

@@ -7,6 +7,7 @@ use crate::output;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
+use std::path::PathBuf;
 use triview_table::state;
 
 /// Reads all rows once (twice where the feature map has to be fitted first) and writes the state.
@@ -19,7 +20,8 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
             loss.name()
         );
     }
-    output::check(&args.output, &args.inputs)?;
+    let read: Vec<PathBuf> = args.inputs.iter().chain(&args.like).chain(&args.posterior).cloned().collect();
+    output::check(&args.output, &read)?;
     let given = match (&args.like, &args.posterior) {
         (Some(like), _) => Some((like, state::read(like)?.header().clone())),
         (None, Some(posterior)) => Some((posterior, state::read_header(posterior)?)),

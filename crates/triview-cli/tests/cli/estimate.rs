@@ -246,8 +246,8 @@ fn enormous_scores_do_not_move_what_most_groups_agree_on() {
     let estimate: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
     let off = |object: &serde_json::Value| (number(object, "risk") - number(&truth, "risk")).abs();
     let amplified = &estimate["amplified"];
-    // One row moves a mean score by 400,000 / 12,000; the group it is in is left out.
-    assert!(off(&estimate) > 0.5, "{}", off(&estimate));
+    // One row moves a mean score by 400,000 / 12,000, and the plain answer as far as a risk can be; the group it is in is left out.
+    assert!(off(&estimate) > 0.1, "{}", off(&estimate));
     assert!(off(amplified) < 4.0 * number(amplified, "standard_error"), "{amplified}");
     assert!(number(amplified, "standard_error") < 0.1, "{amplified}");
     let message = folder.refused(&["estimate", "glitch.state", "--amplify", "2"]);
@@ -266,9 +266,10 @@ fn many_classes_are_answered_from_rows_and_have_no_state() {
     assert_eq!(estimate["diagnostics"]["independence"]["verdict"], "pass");
     assert!((0.0..=1.0).contains(&number(&estimate, "error_rate")));
 
-    let no_state = "error: 66 classes: the moments of more than 64 have no state that could be saved, merged or split; \
-                    `triview estimate TABLE` without --by, --amplify and --save-posterior answers from the rows";
+    let no_state = "error: 66 classes: the moments of more than 64 have no state that could be saved, merged, split or label \
+                    rows; `triview estimate TABLE` without --by, --amplify, --label and --save-posterior answers from the rows";
     assert_eq!(folder.refused(&["moments", "many.parquet", "-o", "many.state"]), no_state);
+    assert_eq!(folder.refused(&["estimate", "many.parquet", "--label", "label"]), no_state);
     assert_eq!(folder.refused(&["estimate", "many.parquet", "--amplify", "3"]), no_state);
 }
 

@@ -107,3 +107,13 @@ fn metrics_need_rows() {
         "error: --metrics needs rows, and a state has none: estimate from the tables"
     );
 }
+
+#[test]
+fn a_state_is_not_written_over_what_it_is_made_like() {
+    let folder = Folder::with_scores();
+    folder.answered(&["moments", "scores.csv", "-o", "1.state"]);
+    let before = std::fs::read(folder.path("1.state")).expect("a state");
+    let refused = folder.refused(&["moments", "scores.csv", "--like", "1.state", "-o", "1.state"]);
+    assert!(refused.contains("`1.state` is needed for something else and would be overwritten"), "{refused}");
+    assert_eq!(std::fs::read(folder.path("1.state")).expect("a state"), before);
+}

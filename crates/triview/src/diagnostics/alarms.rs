@@ -1,18 +1,21 @@
 //! What speaks against an answer, in words, and what to do about it.
 
+use super::independence::FEWEST_BLOCKS;
 use super::{Conditioning, Tested, Verdict};
 use crate::estimate::Status;
 use crate::grouping::OtherGroups;
 use crate::moments::{Moments, others};
-use crate::risk::least_risk;
+use crate::risk::{least_risk, rows_carrying_squares};
 use crate::solution::{Agreement, Quantities, Solution};
 use crate::views::VIEWS;
 use std::fmt;
 
 /// A class that has fewer rows than this by the fit is not identified.
 const FEWEST_OF_A_CLASS: f64 = 5.0;
-/// Tails of a smaller index leave nothing to go by: the variance is infinite from 2 down, and hardly ever seen in full before.
-const HEAVIEST_TAIL: f64 = 2.5;
+/// Fewer rows than this, and than this share of all, that make up the squares of a heavy-tailed loss leave nothing to go by. Terms whose
+/// number beyond `t` falls with `t^-2`, which is where the variance becomes infinite, have some 60 of 20,000 rows, and with `t^-2.5` some 800.
+const FEWEST_CARRYING: f64 = 800.0;
+const SMALLEST_SHARE_CARRYING: f64 = 0.04;
 /// Standard errors by which a risk must be below the smallest possible loss.
 const BELOW_POSSIBLE: f64 = 2.0;
 /// Standard errors by which two estimates of the same risk must differ.
@@ -94,6 +97,26 @@ pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm>
     alarms
 }
 
+/// Whether a risk is below the smallest possible one by more than its error explains.
+pub(crate) fn impossible(risk: f64, error: f64, least: f64) -> bool {
+    risk < least - BELOW_POSSIBLE * error
+}
+
+/// What is said of a loss of which so few rows make up the squares that no rows, with labels or without, tell its mean.
+pub(crate) fn heavy_tail(moments: &Moments) -> Option<Alarm> {
+    let loss = &moments.header().loss;
+    let carrying = rows_carrying_squares(moments.layout(), &moments.total());
+    let fewest = FEWEST_CARRYING.min(SMALLEST_SHARE_CARRYING * moments.rows() as f64);
+    (loss.heavy_tailed() && carrying < fewest).then(|| Alarm {
+        message: format!(
+            "about {carrying:.0} of the rows make up the squares of the {} loss: its tail is so heavy that its variance may \
+             be infinite, and neither these rows nor their labels tell its mean",
+            loss.name()
+        ),
+        remedy: "scale the scores down, centre them over the classes, or take another loss",
+    })
+}
+
 /// All that speaks against a solution, and how its fit ended.
 pub(crate) fn alarms(
     moments: &Moments,
@@ -111,6 +134,13 @@ pub(crate) fn alarms(
     // What is asked may be another loss, of the whole prediction, that rests on this one's fit.
     let loss = moments.header().loss.name();
     let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
+    let blocks = solution.deviations.count();
+    if (2..FEWEST_BLOCKS).contains(&blocks) {
+        raise(
+            format!("the rows are in {blocks} blocks, so next to nothing is known of the error"),
+            "give clusters of fewer rows, or none",
+        );
+    }
     if !solution.main.refined.converged {
         raise("the fit did not converge".into(), "give more rows, or try --feature-map softmax");
     }
@@ -121,6 +151,13 @@ pub(crate) fn alarms(
                 format!("the views are not independent given the latent state (p = {p:.3})"),
                 "ask for more latent states: --latent auto takes as few as the test accepts",
             );
+        } else if layout.missing.of(&total).iter().any(|missing| *missing > 0.0) {
+            raise(
+                format!("the views are not independent given the class (p = {p:.3})"),
+                "views that are missing together depend on each other, and so do those of a table without the rows that lack \
+                 every view; otherwise replace one of the views that `triview diagnose` shows, or cut them so that they share \
+                 no noise",
+            );
         } else {
             raise(
                 format!("the views are not independent given the class (p = {p:.3})"),
@@ -129,7 +166,7 @@ pub(crate) fn alarms(
         }
     }
     let least = least_risk(layout, &total);
-    if risk < least - BELOW_POSSIBLE * error {
+    if impossible(risk, error, least) {
         raise(
             format!(
                 "the {loss} risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"
@@ -137,18 +174,8 @@ pub(crate) fn alarms(
             "the views depend on each other: `triview diagnose` may show which",
         );
     }
-    if let Some(ceilings) = &moments.header().ceilings
-        && ceilings.tail_index() < HEAVIEST_TAIL
-    {
-        raise(
-            format!(
-                "the {loss} loss has too heavy a tail, of index {:.1} (at 2 its variance is infinite): single rows may outweigh \
-                 all others, and neither these nor their labels tell its mean",
-                ceilings.tail_index()
-            ),
-            "scale the scores down, centre them over the classes, or take another loss",
-        );
-    }
+    alarms.extend(heavy_tail(moments));
+    let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
     let largest = solution.deviations.largest_share(Quantities::risk);
     if solution.deviations.count() >= 16 && largest > LARGEST_BLOCK {
         raise(

@@ -8,7 +8,7 @@ mod pairs;
 mod signs;
 
 pub use alarms::Alarm;
-pub(crate) use alarms::{alarms, degeneracies};
+pub(crate) use alarms::{alarms, degeneracies, heavy_tail, impossible};
 pub use conditioning::Conditioning;
 pub use dependence::Dependence;
 pub(crate) use dependence::of_bins;

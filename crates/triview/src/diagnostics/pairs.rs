@@ -8,7 +8,8 @@
 //!
 //! has mean zero in every class: `E[r_a u_c^T] = sum_j pi_j E[r_a | j] E[u_c | j]^T` is zero, and the class means of `u_c` have
 //! full rank. The same goes for `r_b`. So `E[r_a r_b^T]` is zero if the two views are independent given the class, and by how
-//! much is not to first order moved by errors in `C_a` or `C_b`. Nothing of the fit is needed.
+//! much is not to first order moved by errors in `C_a` or `C_b`. Nothing of the fit is needed. If it is `a` and `c` that depend
+//! on each other, `r_b` has mean zero all the same: only the pair at fault shows.
 
 use super::dependence::{Dependence, FLIPS as FLIPS_OF_A_PAIR, correlation};
 use super::independence::{FEWEST_BLOCKS, FLIPS, Independence, LEVEL, Verdict, few_blocks};
@@ -21,34 +22,60 @@ use crate::views::VIEWS;
 use faer::Mat;
 use rayon::prelude::*;
 
+/// The share of the variance of residuals, at the most, that may be due to the error of their slopes: random signs do not see it.
+/// With 0.12 independent views were rejected at the level 0.05 in 4.3% of 600 draws, with 0.4 in 8.3%, with 0.7 in 10% of 300.
+const MOST_SHAKEN: f64 = 0.5;
+
+/// Residuals that are smaller than noise by this factor, squared, are rounding: the bins are functions of the features.
+const ROUNDING: f64 = 1e-9;
+
 /// Tests a state in which pair moments stand for the third moment, by the features of these whitened coordinates.
 pub(super) fn test(moments: &Moments, whitening: &Whitening, seed: u64) -> Result<Independence> {
     let (layout, sums) = (moments.layout(), moments.total());
     let bins = Whitening::of(&layout.bins, &sums)?;
     let varying = bins.maps.each_ref().map(|map| map.nrows() - 1);
-    if let Some(v) = (0..VIEWS).find(|&v| varying[v] == 0) {
-        let view = &moments.header().group_names()[v];
-        let reason = format!("most scores of view `{view}` are the same: give scores rather than votes");
-        return Ok(Independence::untestable(0, reason));
-    }
+    let cells = |third: usize| others(third).map(|v| varying[v]).iter().product::<usize>();
+    let freedom = (0..VIEWS).map(cells).sum();
     let blocks = moments.filled();
     if blocks.len() < FEWEST_BLOCKS {
-        return Ok(Independence::untestable(0, few_blocks(blocks.len())));
+        return Ok(Independence::untestable(freedom, few_blocks(blocks.len())));
     }
-    let mut products = Products::none(blocks.len());
-    let (mut dependences, mut freedom) = (Vec::new(), 0);
-    for third in (0..VIEWS).rev() {
-        let of_pair = compare(layout, &blocks, &bins, whitening, third)?;
+    let rows = moments.rows() as f64;
+    let compared = compare(layout, &blocks, &bins, whitening)?;
+    if compared.shaken > MOST_SHAKEN {
+        let needed = rows * compared.shaken / MOST_SHAKEN;
+        let reason = format!(
+            "two views agree too weakly for the test to be made on {rows} rows: about {needed:.0} are needed"
+        );
+        return Ok(Independence::untestable(freedom, reason));
+    }
+    let mean = rows / blocks.len() as f64;
+    let seen = |third: usize| compared.size[third] > ROUNDING * cells(third) as f64 / mean;
+    let (mut products, mut dependences) = (Products::none(blocks.len()), Vec::new());
+    for third in (0..VIEWS).rev().filter(|&third| seen(third)) {
         let [a, b] = others(third);
-        let (statistic, p_value) = of_pair.test(FLIPS_OF_A_PAIR, 1.0, seed);
+        let (statistic, p_value) = compared.products[third].test(FLIPS_OF_A_PAIR, 1.0, seed);
         let correlation = correlation(statistic, varying[a].min(varying[b]));
         dependences.push(Dependence { views: [a, b], class: None, correlation, p_value });
-        freedom += varying[a] * varying[b];
-        products.add(&of_pair);
+        products.add(&compared.products[third]);
     }
     let (statistic, p_value) = products.test(FLIPS, 1.0, seed);
+    let unseen = (0..VIEWS).rev().find(|&third| !seen(third));
+    let verdict = match unseen {
+        _ if p_value < LEVEL && !dependences.is_empty() => Verdict::Fail,
+        None => Verdict::Pass,
+        Some(third) => {
+            let names = moments.header().group_names();
+            let [a, b] = others(third).map(|v| &names[v]);
+            let reason = format!(
+                "view `{a}` or `{b}` takes too few values, as votes do: nothing is left of them beyond the class; give scores \
+                 rather than votes"
+            );
+            return Ok(Independence::untestable(freedom, reason));
+        }
+    };
     Ok(Independence {
-        verdict: if p_value < LEVEL { Verdict::Fail } else { Verdict::Pass },
+        verdict,
         statistic: Some(statistic),
         p_value: Some(p_value),
         degrees_of_freedom: freedom,
@@ -57,46 +84,66 @@ pub(super) fn test(moments: &Moments, whitening: &Whitening, seed: u64) -> Resul
     })
 }
 
-/// The inner products of the residuals of blocks, for the two views other than `third`.
+/// The residuals of blocks, compared with each other.
+struct Compared {
+    /// Their inner products, for the two views other than each one.
+    products: [Products; VIEWS],
+    /// Their mean squared length.
+    size: [f64; VIEWS],
+    /// The largest share of their variance that is due to the error of slopes.
+    shaken: f64,
+}
+
+/// Compares the residuals of blocks.
 ///
 /// What the errors of `C_a` and `C_b` leave in a residual is small in each of its cells, but common to all blocks, and there
 /// are many cells. So the two blocks of a product take theirs from other rows: blocks are halved by each binary digit
-/// of their number in turn, every half has slopes of its own, and products are between halves. Two blocks are apart by one
-/// digit or more, and count the mean of these.
+/// of their number in turn, every half has slopes of its own, and products are between halves. Two blocks that are apart by
+/// several digits count the mean of these.
 fn compare(
     layout: &Layout,
     blocks: &[(f64, &Vec<f64>)],
     bins: &Whitening,
     whitening: &Whitening,
-    third: usize,
-) -> Result<Products> {
+) -> Result<Compared> {
     let count = blocks.len();
-    let mean = blocks.iter().map(|(rows, _)| rows).sum::<f64>() / count as f64;
+    let rows: f64 = blocks.iter().map(|(rows, _)| rows).sum();
     let members = |digit: u32, half: usize| (0..count).filter(move |block| block >> digit & 1 == half);
-    // A half of few blocks has slopes that are worth nothing.
-    let even = |digit: &u32| (0..2).all(|half| members(*digit, half).count() >= count / 4);
-    let digits: Vec<u32> = (0..usize::BITS).take_while(|digit| 1 << digit < count).filter(even).collect();
+    // A half of few rows has slopes that are worth nothing.
+    let enough =
+        |digit: u32, half: usize| members(digit, half).map(|b| blocks[b].0).sum::<f64>() >= rows / 4.0;
+    let digits: Vec<u32> = (0..usize::BITS)
+        .take_while(|digit| 1 << digit < count)
+        .filter(|&digit| (0..2).all(|half| enough(digit, half)))
+        .collect();
     let apart = |digit: u32, a: usize, b: usize| (a ^ b) >> digit & 1 == 1;
-    let mut products = Products::none(count);
+    let products = std::array::from_fn(|_| Products::none(count));
+    let mut compared = Compared { products, size: [0.0; VIEWS], shaken: 0.0 };
     for &digit in &digits {
-        let slopes = |half: usize| {
+        let halves = [0, 1].map(|half| {
             let mut sums = vec![0.0; layout.len];
             for block in members(digit, half) {
                 sums.iter_mut().zip(blocks[block].1).for_each(|(sum, cell)| *sum += cell);
             }
-            Pair::new(layout, bins, whitening, third, &sums)
-        };
-        let pairs = [slopes(0)?, slopes(1)?];
-        let residual = |block: usize| pairs[block >> digit & 1].residual(layout, blocks[block].1, mean);
-        let residuals: Vec<Vec<f64>> = (0..count).into_par_iter().map(residual).collect();
-        for a in 0..count {
-            for b in (0..a).filter(|&b| apart(digit, a, b)) {
-                let times = digits.iter().filter(|&&digit| apart(digit, a, b)).count() as f64;
-                products.cells[a][b] += dot(&residuals[a], &residuals[b]) / times;
+            sums
+        });
+        for third in 0..VIEWS {
+            let slopes = |half: usize| Pair::new(layout, bins, whitening, third, &halves[half]);
+            let pairs = [slopes(0)?, slopes(1)?];
+            compared.shaken = pairs.iter().map(|pair| pair.shaken).fold(compared.shaken, f64::max);
+            let mean = rows / count as f64;
+            let residual = |block: usize| pairs[block >> digit & 1].residual(layout, blocks[block].1, mean);
+            let residuals: Vec<Vec<f64>> = (0..count).into_par_iter().map(residual).collect();
+            for a in 0..count {
+                compared.size[third] += dot(&residuals[a], &residuals[a]) / (count * digits.len()) as f64;
+                for b in (0..a).filter(|&b| apart(digit, a, b)) {
+                    let times = digits.iter().filter(|&&digit| apart(digit, a, b)).count() as f64;
+                    compared.products[third].cells[a][b] += dot(&residuals[a], &residuals[b]) / times;
+                }
             }
         }
     }
-    Ok(products)
+    Ok(compared)
 }
 
 /// What makes the residuals of the two views other than one.
@@ -104,6 +151,9 @@ struct Pair {
     third: usize,
     /// For each of the two, the whitening of its bins, and `C` of whitened bins by plain features.
     views: [(Mat<f64>, Mat<f64>); 2],
+    /// The larger share of a residual's variance that is due to the error of `C`: the mean of `1 / s^2` over the canonical
+    /// correlations `s` with the third view, times their number over that of the rows.
+    shaken: f64,
 }
 
 impl Pair {
@@ -114,22 +164,28 @@ impl Pair {
         third: usize,
         sums: &[f64],
     ) -> Result<Self> {
-        let of_view = |v: usize| -> Result<(Mat<f64>, Mat<f64>)> {
-            let rest = 3 - v - third;
+        let rows = layout.rows.of(sums)[0];
+        let states = layout.classes.len();
+        let mut shaken: f64 = 0.0;
+        let mut of_view = |v: usize| -> Result<(Mat<f64>, Mat<f64>)> {
+            let rest = VIEWS - v - third;
             // E[u_v u_c^T], views in their order in the state.
             let pair = layout.features.pair(rest, sums);
             let pair = if v < third { pair } else { pair.transpose().to_owned() };
             let [own, instrument] = [v, third].map(|v| &whitening.maps[v]);
-            let (inverse, _) = pseudo_inverse((own * pair * instrument.transpose()).as_ref(), own.nrows())?;
+            let whitened = own * pair * instrument.transpose() * faer::Scale(1.0 / rows);
+            let (inverse, _) = pseudo_inverse(whitened.as_ref(), states)?;
+            shaken = shaken.max(inverse.squared_norm_l2() / rows);
             // The leading one is its own feature, and has no residual.
             let all = &bins.maps[v];
             let varying = all.submatrix(1, 0, all.nrows() - 1, all.ncols()).to_owned();
-            let cross = bins_by_features(layout, v, third, sums);
+            let cross = bins_by_features(layout, v, third, sums) * faer::Scale(1.0 / rows);
             let slopes = &varying * cross * instrument.transpose() * inverse * own;
             Ok((varying, slopes))
         };
         let [a, b] = others(third);
-        Ok(Self { third, views: [of_view(a)?, of_view(b)?] })
+        let views = [of_view(a)?, of_view(b)?];
+        Ok(Self { third, views, shaken })
     }
 
     /// The sums of `r_a r_b^T` over the rows of a block, over the rows of a block on average.

@@ -4,7 +4,7 @@ use crate::linalg::dot;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The inner products of some independent vectors, each with those before it.
+/// The inner products of some vectors, each with those before it.
 #[derive(Debug, Clone)]
 pub(crate) struct Products {
     pub(super) cells: Vec<Vec<f64>>,

@@ -29,7 +29,7 @@ pub use check::{Agreement, Naming};
 pub use powered::{Powered, Worth};
 pub use soft_map::SoftMap;
 
-use crate::diagnostics::Alarm;
+use crate::diagnostics::{Alarm, heavy_tail};
 use crate::error::{Error, Result};
 use crate::estimator::{Estimate, Estimator};
 use crate::labelling::Labeller;
@@ -59,7 +59,7 @@ pub struct Labelled {
     pub agreement: Agreement,
     /// The map from latent states to classes, where there are more states than classes.
     pub soft_map: Option<SoftMap>,
-    /// What speaks against the intervals here: nothing that the views do can.
+    /// What speaks against the intervals here: nothing that the views do can, but a loss whose variance is infinite does.
     pub alarms: Vec<Alarm>,
 }
 
@@ -98,7 +98,7 @@ impl Estimator {
             error_rate: rows.error.powered(rows.clusters(), self.level, true),
             agreement: check::agreement(&rows),
             soft_map: soft_map::fit(&rows, self.level),
-            alarms: check::against_chance(&rows),
+            alarms: check::against_chance(&rows).into_iter().chain(heavy_tail(moments)).collect(),
         };
         let contradictions = check::contradictions(&estimate, &mut labelled);
         estimate.alarms.extend(contradictions);

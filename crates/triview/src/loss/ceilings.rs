@@ -11,43 +11,27 @@ use serde::{Deserialize, Serialize};
 
 /// Rows of the class that are below the ceiling.
 const SHARE: f64 = 0.9997;
-/// Rows of the class that are below where its tail begins.
-const BODY: f64 = 0.99;
 
 /// A ceiling for each term of each view, or group of views.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ceilings {
     views: Vec<Vec<f64>>,
-    /// The smallest index of a tail: how many rows have terms beyond some number falls with this power of the number. With an
-    /// index of 2 or less the variance is infinite.
-    index: f64,
 }
 
 impl Ceilings {
     /// Quantiles of the terms of views under their posteriors, each with one column a class.
     pub(crate) fn fit<'a>(rows: usize, views: impl Iterator<Item = (&'a [f64], &'a [f64])>) -> Self {
-        let mut index = f64::MAX;
         let of_view = |(terms, posterior): (&[f64], &[f64])| {
             let columns = terms.chunks_exact(rows).zip(posterior.chunks_exact(rows).cycle());
-            let of_class = |(terms, weights): (&[f64], &[f64])| {
-                index = index.min(tail_index(terms, weights));
-                quantile(terms, weights, SHARE)
-            };
-            columns.map(of_class).collect()
+            columns.map(|(terms, weights)| quantile(terms, weights)).collect()
         };
-        let views = views.map(of_view).collect();
-        Self { views, index }
-    }
-
-    /// The smallest index of a tail.
-    pub(crate) fn tail_index(&self) -> f64 {
-        self.index
+        Self { views: views.map(of_view).collect() }
     }
 
     /// Whether they are for so many views of so many terms.
     pub(crate) fn fits(&self, views: usize, terms: usize) -> bool {
         let finite = |view: &Vec<f64>| view.len() == terms && view.iter().all(|ceiling| ceiling.is_finite());
-        self.views.len() == views && self.views.iter().all(finite) && self.index > 0.0
+        self.views.len() == views && self.views.iter().all(finite)
     }
 
     /// Cuts the terms of a view, and writes what was cut off.
@@ -60,21 +44,11 @@ impl Ceilings {
     }
 }
 
-/// Hill's estimate of the index of a tail: one over the mean logarithm of how far values of the tail are beyond its beginning.
-/// The largest number where there is no tail.
-fn tail_index(values: &[f64], weights: &[f64]) -> f64 {
-    let start = quantile(values, weights, BODY);
-    let beyond = values.iter().zip(weights).filter(|(value, _)| **value > start && start > 0.0);
-    let (mass, logarithm) =
-        beyond.fold((0.0, 0.0), |(mass, sum), (value, w)| (mass + w, sum + w * (value / start).ln()));
-    if logarithm > 0.0 { mass / logarithm } else { f64::MAX }
-}
-
-/// The value below which this share of the weight lies.
-fn quantile(values: &[f64], weights: &[f64], share: f64) -> f64 {
+/// The value below which [`SHARE`] of the weight lies.
+fn quantile(values: &[f64], weights: &[f64]) -> f64 {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
-    let mut left = share * weights.iter().sum::<f64>();
+    let mut left = SHARE * weights.iter().sum::<f64>();
     for &row in &order {
         left -= weights[row];
         if left <= 0.0 {
@@ -87,17 +61,6 @@ fn quantile(values: &[f64], weights: &[f64], share: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_index_of_a_tail_is_found() {
-        // The quantiles of a tail of index 3; the other half of the rows are of another class.
-        let values: Vec<f64> = (1..40_000).map(|i| (f64::from(i) / 40_000.0).powf(-1.0 / 3.0)).collect();
-        let terms = [values.as_slice(), &vec![1e9; values.len()]].concat();
-        let weights = [vec![1.0; values.len()], vec![0.0; values.len()]].concat();
-        // The tail has 400 rows: a standard error of 0.15 if they were drawn.
-        assert!((tail_index(&terms, &weights) - 3.0).abs() < 0.05, "{}", tail_index(&terms, &weights));
-        assert_eq!(tail_index(&[2.0; 10], &[1.0; 10]), f64::MAX);
-    }
 
     #[test]
     fn what_is_cut_and_what_is_left_make_the_term() {

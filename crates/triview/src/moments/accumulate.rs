@@ -413,8 +413,8 @@ fn add_family(
     }
 }
 
-/// Adds the sums of `A`, `A^2`, the loss and the squared loss under the posterior, the squared terms, and the
-/// smallest loss of each row; `losses` is scratch.
+/// Adds the sums of `A`, `A^2`, the loss and the squared loss under the posterior, the squared terms, the smallest loss of each
+/// row and the square of its squared loss; `losses` is scratch.
 fn add_losses(
     loss: &dyn Loss,
     n: usize,
@@ -428,14 +428,17 @@ fn add_losses(
     sums[0] += offset.iter().sum::<f64>();
     sums[1] += squares(offset);
     let mut least = vec![f64::INFINITY; n];
+    let mut of_rows = vec![0.0; n];
     for (class, posterior) in posterior.chunks_exact(n).enumerate() {
         loss.losses(n, offset, terms, class, losses);
-        for ((p, l), least) in posterior.iter().zip(&*losses).zip(&mut least) {
+        for (((p, l), least), of_row) in posterior.iter().zip(&*losses).zip(&mut least).zip(&mut of_rows) {
             sums[2] += p * l;
-            sums[3] += p * l * l;
+            *of_row += p * l * l;
             *least = least.min(*l);
         }
     }
     sums[4] += terms.iter().map(|terms| squares(terms)).sum::<f64>();
+    sums[3] += of_rows.iter().sum::<f64>();
     sums[5] += least.iter().sum::<f64>();
+    sums[6] += squares(&of_rows);
 }

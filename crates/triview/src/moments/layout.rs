@@ -94,7 +94,8 @@ pub struct Layout {
     pub rows: Part,
     /// Number of rows in which each view is missing.
     pub missing: Part,
-    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_t |f_t|^2` and `min_j L(x, j)`.
+    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_t |f_t|^2`, `min_j L(x, j)` and
+    /// `(sum_j p_j L(x, j)^2)^2`.
     pub loss: Part,
     /// The moments of the features, from which the answer is made.
     pub features: Family,
@@ -191,7 +192,7 @@ impl Layout {
         Self {
             rows: part("rows".into(), vec![1]),
             missing: part("missing".into(), vec![views]),
-            loss: part("loss".into(), vec![6]),
+            loss: part("loss".into(), vec![7]),
             features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![states, q[v]])),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![states, q[v]])),
