@@ -26,7 +26,7 @@ pub(crate) const KEY: &str = "triview";
 const STATE: &str = "moment state";
 const HEADER: &str = "saved posterior";
 
-/// What a file says about its content: `{"triview": kind, "version": 4, "header": {...}}`.
+/// What a file says about its content: `{"triview": kind, "version": 5, "header": {...}}`.
 #[derive(Serialize)]
 pub(crate) struct Envelope<'a, H> {
     pub(crate) triview: &'static str,

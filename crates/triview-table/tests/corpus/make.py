@@ -85,7 +85,7 @@ def csv():
 def state():
     """A state with fitted posteriors and bins, and a saved posterior with plain scores and none."""
     k, q, bins, blocks = 2, 2, 3, 2
-    shapes = {"rows": [1], "missing": [3], "loss": [6]}
+    shapes = {"rows": [1], "missing": [3], "loss": [7]}
     for prefix, d in [("", q), ("bins.", bins)]:
         shapes |= {f"{prefix}tensor": [d, d, d]} | {f"{prefix}gram.{v}": [d, d] for v in range(3)}
         shapes |= {f"{prefix}cross.{v}.{a}": [k, d] for v in range(3) for a in range(3) if a != v}
@@ -101,7 +101,7 @@ def state():
     grouping = {"groups": [[0], [1], [2]], "chosen": "automatic", "together": [], "others": []}
     header = {"schema": schema, "grouping": grouping, "loss": "log", "features": posterior}
     header |= {"absent": [[0.0, 0.0]] * 3, "bins": [{"edges": [[-0.5, 0.5], []], "missing": False}] * 3}
-    envelope = {"triview": "moment state", "version": 4, "header": header}
+    envelope = {"triview": "moment state", "version": 5, "header": header}
     entries, at = {"__metadata__": {"triview": json.dumps(envelope)}}, 0
     for name, shape in shapes.items():
         size = 8 * blocks * int(np.prod(shape))
