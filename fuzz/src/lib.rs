@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 use triview::learning::FeatureSource;
-use triview::views::Source;
+use triview::data::Source;
 use triview_table::{
     FeatureOptions, FeatureTable, Input, ReadOptions, SequenceTable, Table, VoteOptions, VoteTable, model,
     silence_caught_panics, state, write_transitions,

@@ -6,9 +6,9 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use triview::estimator::{Estimator, Features, Params};
+use triview::lab::Preset;
+use triview::latent::Latent;
 use triview::loss;
-use triview::mediator::Latent;
-use triview::simulate::Preset;
 use triview_table::{Input, Keep, ReadOptions};
 
 /// How wrong is a model on data without labels?

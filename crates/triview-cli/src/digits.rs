@@ -1,7 +1,7 @@
 //! The handwritten digits that the demo carries with it.
 
 use anyhow::Result;
-use triview::composite::Images;
+use triview::lab::Images;
 
 /// One record an image: 64 pixels from 0 to 16, row by row, then the digit.
 const RECORDS: &[u8] = include_bytes!("../../../data/digits/digits.bin");

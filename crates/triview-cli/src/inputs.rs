@@ -6,11 +6,11 @@ use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
+use triview::data::Sample;
+use triview::data::Schema;
 use triview::estimator::{Estimate, Estimator};
 use triview::loss::Whole;
 use triview::moments::Moments;
-use triview::sample::Sample;
-use triview::views::Schema;
 use triview_table::{Table, state};
 
 /// The name of standard input.

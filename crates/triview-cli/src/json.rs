@@ -6,15 +6,15 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::borrow::Cow;
 use std::io::{self, Write};
-use triview::amplification::Amplified;
+use triview::answer::Interval;
+use triview::data::VIEWS;
 use triview::diagnostics::{Alarm, Verdict};
+use triview::estimator::Amplified;
+use triview::estimator::few_labels::Labelled;
 use triview::estimator::{Estimate, Fit};
-use triview::few_labels::Labelled;
-use triview::grouping::{Grouping, OtherGroups};
-use triview::interval::Interval;
-use triview::mediator::Tried;
+use triview::latent::Tried;
 use triview::metrics::{Measured, Metric, Metrics, Unmeasured};
-use triview::views::VIEWS;
+use triview::planning::{Grouping, OtherGroups};
 
 /// The version of every object printed here.
 pub(crate) const SCHEMA: u32 = 1;

@@ -3,7 +3,7 @@
 use crate::json::{LevelledInterval, MeasuredObject, finite};
 use crate::printer::Budget;
 use serde::Serialize;
-use triview::few_labels::{Labelled, Naming, Powered};
+use triview::estimator::few_labels::{Labelled, Naming, Powered};
 
 /// The risk that the views say without labels.
 #[derive(Debug, Serialize)]

@@ -2,7 +2,7 @@
 
 use anyhow::{Context, Result, bail, ensure};
 use std::path::Path;
-use triview::composite::Images;
+use triview::lab::Images;
 
 /// Digits.
 const CLASSES: usize = 10;

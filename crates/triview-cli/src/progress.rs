@@ -5,9 +5,9 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use triview::hmm::{SequenceSource, Sequences};
+use triview::data::{Batch, Schema, Source};
 use triview::learning::{FeatureBatch, FeatureSchema, FeatureSource};
-use triview::views::{Batch, Schema, Source};
+use triview::sequences::{SequenceSource, Sequences};
 
 /// What is done sooner shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -200,7 +200,7 @@ impl<I> Drop for Counted<'_, I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use triview::views::InMemory;
+    use triview::data::InMemory;
 
     #[test]
     fn every_reading_is_counted_from_zero() {

@@ -1,10 +1,10 @@
 //! The answer of sequences for a program.
 
 use crate::json::{Diagnostics, LevelledInterval, MeasuredObject, SCHEMA, bounded, finite};
+use triview::answer::Interval;
 use triview::estimator::Fit;
-use triview::hmm::{Identified, SequenceEstimate, TokenError};
-use triview::interval::Interval;
 use triview::metrics::Measured;
+use triview::sequences::{Identified, SequenceEstimate, TokenError};
 
 /// A [`SequenceEstimate`] under stable names. What cannot be filled is absent.
 #[derive(Debug, serde::Serialize)]

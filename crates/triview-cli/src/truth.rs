@@ -1,7 +1,7 @@
 //! What labels say of rows as they are drawn: the truth that an estimate is judged by.
 
+use triview::data::Batch;
 use triview::loss::{self, Loss, Whole};
-use triview::views::Batch;
 
 /// Sums over rows and their labels.
 #[derive(Debug, Clone)]

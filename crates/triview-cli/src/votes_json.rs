@@ -1,8 +1,8 @@
 //! The answer of votes for a program.
 
 use crate::json::{ByName, LevelledInterval, SCHEMA, bounded, finite};
+use triview::answer::Interval;
 use triview::diagnostics::Verdict;
-use triview::interval::Interval;
 use triview::metrics::Measured;
 use triview::votes::{Annotator, Pair, VoteEstimate};
 

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::time::Instant;
-use triview::views::Source;
+use triview::data::Source;
 use triview_table::{Error, ReadOptions, Table};
 
 fn main() -> Result<(), Error> {

@@ -4,7 +4,7 @@ use crate::error::{Error, nearest};
 use crate::table::{Keep, ReadOptions};
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use triview::views::{Schema, VIEWS};
+use triview::data::{Schema, VIEWS};
 
 /// The columns of a table of sequences.
 pub(crate) const SEQUENCE: &str = "sequence";

@@ -1,10 +1,10 @@
 //! Score tables and moment states on disk.
 //!
 //! A score table holds, for each row, what three views say of each class. [`Table`] reads CSV, Parquet, Arrow
-//! IPC and NPY files, several of them as one data set, as a [`Source`](triview::views::Source) of batches:
+//! IPC and NPY files, several of them as one data set, as a [`Source`](triview::data::Source) of batches:
 //!
 //! ```no_run
-//! use triview::views::Source;
+//! use triview::data::Source;
 //! use triview_table::{ReadOptions, Table};
 //!
 //! let table = Table::open(&["scores.parquet".into()], &ReadOptions::default())?;

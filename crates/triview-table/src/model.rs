@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::io::Write;
 use std::path::Path;
+use triview::data::Schema;
 use triview::learning::{FeatureSchema, LogisticModel};
-use triview::views::Schema;
 
 const MODEL: &str = "model";
 /// The version of models. A program reads its own version only.

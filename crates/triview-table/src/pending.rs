@@ -4,8 +4,8 @@ use crate::columns::Purpose;
 use crate::error::shortened;
 use crate::hash::key;
 use std::collections::BTreeMap;
+use triview::data::Batch;
 use triview::learning::FeatureBatch;
-use triview::views::Batch;
 
 /// How many scores a batch holds at most: batches of 16,384 rows up to three views of 64 classes, fewer beyond.
 const CELLS: usize = 3 << 20;

@@ -10,8 +10,8 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use triview::data::Batch;
 use triview::learning::FeatureBatch;
-use triview::views::Batch;
 
 /// Batches that may be ready before they are asked for.
 const DEPTH: usize = 2;

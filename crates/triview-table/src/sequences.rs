@@ -6,7 +6,7 @@ use crate::pipeline::{Filled, Pipeline};
 use crate::table::{DataSet, Member, ReadOptions, locate};
 use std::path::PathBuf;
 use std::sync::Arc;
-use triview::hmm::{SequenceSource, Sequences};
+use triview::sequences::{SequenceSource, Sequences};
 
 /// The view of the emission scores and that of the position, as columns are selected.
 const EMISSIONS: usize = 0;

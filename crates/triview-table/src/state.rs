@@ -15,9 +15,9 @@ use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::path::Path;
+use triview::data::VIEWS;
 use triview::features::Bins;
 use triview::moments::{Header, Moments};
-use triview::views::VIEWS;
 
 /// The version of both kinds of file. A program reads its own version only.
 const VERSION: u64 = 5;

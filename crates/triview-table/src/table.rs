@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tempfile::NamedTempFile;
-use triview::views::{Schema, Source};
+use triview::data::{Schema, Source};
 
 /// What the numbers of a table are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -193,7 +193,7 @@ impl Table {
     #[expect(clippy::type_complexity, reason = "rows, and columns of texts beside them")]
     pub fn keeping(
         &self,
-    ) -> Result<impl Iterator<Item = Result<(triview::views::Batch, Vec<Vec<Option<String>>>), Error>>, Error>
+    ) -> Result<impl Iterator<Item = Result<(triview::data::Batch, Vec<Vec<Option<String>>>), Error>>, Error>
     {
         self.set.clipped.store(0, Ordering::Relaxed);
         Batches::new(Pipeline::new(self.set.clone()), self.set.options.prefetch)
@@ -242,7 +242,7 @@ impl Source for Table {
         &self.schema
     }
 
-    fn batches(&self) -> Result<impl Iterator<Item = Result<triview::views::Batch, Error>>, Error> {
+    fn batches(&self) -> Result<impl Iterator<Item = Result<triview::data::Batch, Error>>, Error> {
         Ok(self.keeping()?.map(|read| Ok(read?.0)))
     }
 }

@@ -5,7 +5,7 @@ use crate::location::Location;
 use crate::replace::replace;
 use std::io;
 use std::path::Path;
-use triview::hmm::Chain;
+use triview::sequences::Chain;
 
 /// The row of first states.
 const INITIAL: &str = "initial";

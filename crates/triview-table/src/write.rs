@@ -15,7 +15,7 @@ use std::fs::File;
 use std::io::{self, BufWriter};
 use std::path::Path;
 use std::sync::Arc;
-use triview::views::{Batch, Schema};
+use triview::data::{Batch, Schema};
 
 /// The column of true classes in a table with labels.
 const LABEL: &str = "label";

@@ -9,12 +9,12 @@ use common::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use triview::data::Schema;
 use triview::features::{Bins, FeatureMap};
-use triview::grouping::Grouping;
 use triview::learning::FeatureSource;
 use triview::loss::{LogLoss, SharedLoss};
 use triview::moments::{Header, Moments};
-use triview::views::Schema;
+use triview::planning::Grouping;
 use triview_table::{
     FeatureOptions, FeatureTable, ReadOptions, SequenceTable, VoteOptions, VoteTable, model,
     read_transitions, silence_caught_panics, state,

@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use common::{folder, npy, put, put_arrow, put_parquet, record_batch};
 use std::path::PathBuf;
 use std::sync::Arc;
+use triview::data::Schema;
 use triview::learning::{FeatureBatch, FeatureSchema, FeatureSource, LogisticModel};
-use triview::views::Schema;
 use triview_table::model::{self, Model};
 use triview_table::{Error, FeatureOptions, FeatureTable};
 

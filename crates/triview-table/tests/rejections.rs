@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, Float64Array, LargeListArray, ListArray, StringArray
 use common::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use triview::views::{Batch, Schema, Source};
+use triview::data::{Batch, Schema, Source};
 use triview_table::{Error, Input, ReadOptions, Table, write_scores};
 
 /// Asserts the variant of an error and pieces of its message.

@@ -5,11 +5,11 @@ mod common;
 
 use common::*;
 use std::io::Write;
+use triview::data::Schema;
 use triview::features::{Bins, FeatureMap};
-use triview::grouping::Grouping;
 use triview::loss::{LogLoss, SharedLoss};
 use triview::moments::{Header, Moments};
-use triview::views::Schema;
+use triview::planning::Grouping;
 use triview_table::{Error, replace, state};
 
 fn header() -> Header {

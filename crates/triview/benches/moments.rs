@@ -19,7 +19,7 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::hint::black_box;
 use std::time::Instant;
-use triview::moments::kernel;
+use triview::numeric::kernel;
 
 /// Rows in a chunk of features, for both sides.
 const CHUNK: usize = 256;

@@ -8,11 +8,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use triview::composite::{Composites, Images, Recipe};
+use triview::data::{Batch, Schema};
 use triview::estimator::Params;
+use triview::lab::{Composites, Images, Recipe};
 use triview::learning::{DualAveraging, FeatureBatch, FeaturesInMemory, ViewModel, error_rate, log_loss};
 use triview::loss::by_name;
-use triview::views::{Batch, Schema};
 use triview::{Error, Result};
 
 const CLASSES: usize = 10;

@@ -13,7 +13,7 @@ mod timing;
 use std::error::Error;
 use std::io::Write;
 use timing::processor_seconds;
-use triview::hmm::{Chain, Paths};
+use triview::sequences::{Chain, Paths};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();

@@ -6,12 +6,12 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Result;
+use triview::data::{Batch, InMemory};
 use triview::estimator::Params;
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::mean_loss;
 use triview::loss::{Form, Loss, SharedLoss, Whole, named};
 use triview::metrics::labelled;
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory};
 
 const ROWS: usize = 50_000;
 

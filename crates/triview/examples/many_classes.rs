@@ -9,10 +9,10 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use triview::data::InMemory;
 use triview::estimator::Params;
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::{error_rate, log_loss};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::InMemory;
 
 fn main() -> triview::Result<()> {
     for shared in [0.0, 0.1] {

@@ -9,10 +9,10 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use triview::data::InMemory;
 use triview::estimator::Params;
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::log_loss;
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::InMemory;
 
 fn main() -> triview::Result<()> {
     let copied = Setting { views: 6, copied: Some(0.3), ..Preset::Three.setting() };

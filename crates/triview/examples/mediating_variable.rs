@@ -10,11 +10,11 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use triview::data::InMemory;
 use triview::estimator::{Estimate, Params};
+use triview::lab::{Population, Preset};
+use triview::latent::Latent;
 use triview::learning::log_loss;
-use triview::mediator::Latent;
-use triview::simulate::{Population, Preset};
-use triview::views::InMemory;
 
 fn main() -> triview::Result<()> {
     let population = Population::draw(&Preset::Subclasses.setting(), 101)?;

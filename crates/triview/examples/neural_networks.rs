@@ -8,10 +8,10 @@ use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use triview::Result;
-use triview::composite::{Composites, Images, Recipe};
+use triview::data::{Batch, InMemory, Schema};
 use triview::estimator::Params;
+use triview::lab::{Composites, Images, Recipe};
 use triview::learning::{error_rate, log_loss, predictive_entropy};
-use triview::views::{Batch, InMemory, Schema};
 
 const ROWS: usize = 10_000;
 const HIDDEN: usize = 24;

@@ -15,7 +15,7 @@ use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
-use triview::hmm::{Chain, InMemorySequences, Paths, SequenceParams, Sequences};
+use triview::sequences::{Chain, InMemorySequences, Paths, SequenceParams, Sequences};
 
 /// Sentences of a paragraph.
 const SENTENCES: usize = 10;

@@ -12,7 +12,7 @@
 //!
 //! # The way of the data
 //!
-//! 1. [`views`]: a [`Source`](views::Source) gives batches of scores; [`loss`] says what they mean.
+//! 1. [`data`]: a [`Source`](data::Source) gives batches of scores; [`loss`] says what they mean.
 //! 2. [`features`]: functions `u_v` of each view alone, with a leading one. Any will do; good ones leave little
 //!    noise.
 //! 3. [`moments`]: sums over rows, in blocks. By independence the third moment is a sum over classes,
@@ -28,8 +28,8 @@
 //! ```
 //! use rand::SeedableRng;
 //! use triview::estimator::Params;
-//! use triview::simulate::{Population, Preset};
-//! use triview::views::InMemory;
+//! use triview::lab::{Population, Preset};
+//! use triview::data::InMemory;
 //!
 //! let population = Population::draw(&Preset::Three.setting(), 7)?;
 //! let (scores, _) = population.rows(4_000, &mut rand_pcg::Pcg64::seed_from_u64(7));
@@ -40,40 +40,36 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod amplification;
-pub mod baselines;
-mod calibration;
-pub mod composite;
-mod decomposition;
-pub mod diagnostics;
-mod drawn;
 pub mod error;
-mod estimate;
-pub mod estimator;
-pub mod features;
-pub mod few_labels;
-mod fitting;
-pub mod grouping;
-pub mod groups;
-pub mod hmm;
-pub mod interval;
-pub mod labelling;
-pub mod learning;
-mod linalg;
+
+pub mod numeric;
+
+pub mod data;
+
 pub mod loss;
-mod many;
-mod matching;
-pub mod mediator;
-pub mod metrics;
+
+pub mod features;
+
+pub mod latent;
+
 pub mod moments;
-mod refinement;
-mod risk;
-pub mod sample;
-pub mod simulate;
-mod solution;
-mod surrogate;
-mod vectorised;
-pub mod views;
+
+mod fit;
+
+pub mod answer;
+
+pub mod diagnostics;
+
+pub mod metrics;
+
+pub mod planning;
+
+pub mod estimator;
+
+pub mod baselines;
+pub mod lab;
+pub mod learning;
+pub mod sequences;
 pub mod votes;
 
 pub use error::{Error, Result};

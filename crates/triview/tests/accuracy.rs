@@ -4,11 +4,11 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::data::{Batch, InMemory, Schema, Source};
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Features, Params, Status};
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::{Mean, log_loss, predictive_entropy};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema, Source};
 
 fn draw(preset: Preset, rows: usize, seed: u64) -> (InMemory, Mean, Mean) {
     let population = Population::draw(&preset.setting(), 100 + seed).unwrap();

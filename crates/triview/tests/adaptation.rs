@@ -2,14 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
 
 use triview::Error;
-use triview::composite::{Composites, Images, Recipe};
+use triview::data::Schema;
 use triview::estimator::Params;
+use triview::lab::{Composites, Images, Recipe};
 use triview::learning::{
     AdaptParams, DualAveraging, FeatureBatch, FeaturesInMemory, LinearScores, LogisticModel, LogisticParams,
     Verdict, error_rate, log_loss, mean_loss, train_by_lbfgs,
 };
 use triview::loss::{HingeLoss, by_name};
-use triview::views::Schema;
 
 /// The 8 x 8 digits: for each 64 pixels from 0 to 16, then the digit.
 fn digits() -> (Images, Images) {

@@ -7,11 +7,11 @@ use rand_pcg::Pcg64;
 use rayon::ThreadPoolBuilder;
 use std::f64::consts::FRAC_PI_2;
 use triview::Error;
+use triview::data::{Batch, InMemory, VIEWS};
 use triview::estimator::{Estimator, Features, Params};
+use triview::lab::{Population, Preset};
 use triview::learning::log_loss;
 use triview::moments::{Header, Moments};
-use triview::simulate::{Population, Preset};
-use triview::views::{Batch, InMemory, VIEWS};
 
 const ROWS: usize = 40_000;
 

@@ -5,13 +5,13 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::data::Sample;
+use triview::data::{Batch, InMemory, Schema};
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Params};
+use triview::latent::Latent;
 use triview::learning::log_loss;
-use triview::mediator::Latent;
 use triview::metrics;
-use triview::sample::Sample;
-use triview::views::{Batch, InMemory, Schema};
 
 const ROWS: usize = 12_000;
 

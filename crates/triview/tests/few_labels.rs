@@ -5,12 +5,12 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use triview::Result;
+use triview::data::Sample;
+use triview::data::{Batch, InMemory, Schema};
+use triview::estimator::few_labels::{Labelled, Naming};
 use triview::estimator::{Estimate, Estimator, Params};
-use triview::few_labels::{Labelled, Naming};
+use triview::lab::{Population, Preset};
 use triview::learning::{error_rate, log_loss};
-use triview::sample::Sample;
-use triview::simulate::{Population, Preset};
-use triview::views::{Batch, InMemory, Schema};
 
 /// Scores `-z, z` with `z = +-1 + noise`, a share of whose variance is common to the three views.
 fn correlated(rows: usize, common: f64, rng: &mut Pcg64) -> (Schema, Batch, Vec<usize>) {
@@ -59,7 +59,7 @@ fn intervals_hold_where_the_views_depend_on_each_other() -> Result<()> {
     for draw in 0..DRAWS {
         let (schema, rows, classes) = correlated(4_000, 0.53, &mut Pcg64::seed_from_u64(100 + draw));
         let (estimate, labelled) = labelled(&estimator, &schema, rows, &classes, 100, draw)?;
-        let within = |interval: triview::interval::Interval, truth: f64| {
+        let within = |interval: triview::answer::Interval, truth: f64| {
             usize::from((interval.low..=interval.high).contains(&truth))
         };
         held[0] += within(labelled.risk.estimate.interval, truth[0]);

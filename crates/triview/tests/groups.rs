@@ -4,12 +4,12 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::data::{Batch, InMemory, Schema};
 use triview::estimator::{Estimate, Features, Params};
-use triview::grouping::Chosen;
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::{log_loss, mean_loss};
 use triview::loss::{Form, named};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema};
+use triview::planning::Chosen;
 
 fn draw(preset: Preset, views: usize, rows: usize, seed: u64) -> (Schema, Batch, Vec<usize>) {
     let population = Population::draw(&Setting { views, ..preset.setting() }, 100 + seed).unwrap();

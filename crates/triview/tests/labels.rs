@@ -3,11 +3,11 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Result;
+use triview::data::{Batch, InMemory, Schema};
+use triview::estimator::Labeller;
 use triview::estimator::{Estimate, Params};
-use triview::labelling::Labeller;
+use triview::lab::{Population, Preset};
 use triview::learning::log_loss;
-use triview::simulate::{Population, Preset};
-use triview::views::{Batch, InMemory, Schema};
 
 /// What labels rows, fitted to these.
 fn labeller(schema: &Schema, rows: Batch) -> Result<(Estimate, Labeller)> {

@@ -4,14 +4,14 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::data::{Batch, InMemory, Schema};
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Features, Params};
+use triview::lab::{Population, Preset};
+use triview::latent::Latent;
 use triview::learning::log_loss;
 use triview::loss;
-use triview::mediator::Latent;
 use triview::metrics;
-use triview::simulate::{Population, Preset};
-use triview::views::{Batch, InMemory, Schema};
 
 /// Rows of three classes of two subclasses each, and their classes.
 fn rows(seed: u64, rows: usize) -> (Schema, Batch, Vec<usize>) {

@@ -4,11 +4,11 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::data::{Batch, InMemory, Schema};
 use triview::estimator::Params;
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::mean_loss;
 use triview::loss::{Form, Loss, SharedLoss, named};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema};
 
 /// Rows of five classes with the scores of a wrong model, centred in each view and halved twice.
 fn draw(rows: usize, seed: u64) -> (Schema, Batch, Vec<usize>) {

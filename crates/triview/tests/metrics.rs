@@ -4,13 +4,13 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::data::Sample;
+use triview::data::{Batch, InMemory, Schema};
 use triview::estimator::Params;
+use triview::lab::{Population, Preset};
 use triview::learning::{error_rate, log_loss};
 use triview::loss::Whole;
 use triview::metrics::{Unmeasured, labelled};
-use triview::sample::Sample;
-use triview::simulate::{Population, Preset};
-use triview::views::{Batch, InMemory, Schema};
 
 fn draw(preset: Preset, rows: usize, seed: u64) -> (Schema, Batch, Vec<usize>) {
     let population = Population::draw(&preset.setting(), 100 + seed).unwrap();

@@ -4,11 +4,11 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use triview::Error;
+use triview::data::{Batch, InMemory, Schema};
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Features, Params};
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::log_loss;
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema};
 
 fn population(preset: Preset, missing: f64, seed: u64) -> Population {
     Population::draw(&Setting { missing, ..preset.setting() }, 500 + seed).unwrap()

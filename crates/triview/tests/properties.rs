@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use triview::data::{Batch, InMemory, Schema};
 use triview::estimator::{Estimate, Features, Params};
+use triview::lab::{Population, Preset};
 use triview::moments::{Accumulator, Moments};
-use triview::simulate::{Population, Preset};
-use triview::views::{Batch, InMemory, Schema};
 
 /// The same rows with views, classes and rows in another order.
 fn reorder(schema: &Schema, batch: &Batch, views: &[usize], classes: &[usize], rows: &[usize]) -> InMemory {

@@ -3,7 +3,7 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::diagnostics::Verdict;
-use triview::hmm::{
+use triview::sequences::{
     Chain, ChainPopulation, ChainSetting, Identified, InMemorySequences, Paths, SequenceEstimate,
     SequenceParams, Sequences,
 };

@@ -3,11 +3,11 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
+use triview::data::{Batch, InMemory, Schema};
 use triview::diagnostics::Verdict;
 use triview::estimator::{Estimate, Estimator, Features, Params, Status};
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::log_loss;
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema};
 
 fn estimator() -> Estimator {
     Params::new().check().unwrap()
@@ -115,7 +115,7 @@ fn intervals_are_where_they_belong() {
     let (narrow, _) = draw(&population, 20_000, 3);
     assert_eq!(narrow.fit.status, Status::Converged);
     assert!(narrow.trusted(), "{:?}", narrow.alarms);
-    let inside = |value: f64, interval: &triview::interval::Interval| {
+    let inside = |value: f64, interval: &triview::answer::Interval| {
         interval.low <= value
             && value <= interval.high
             && interval.high - interval.low < 0.5 * value.abs().max(1.0)

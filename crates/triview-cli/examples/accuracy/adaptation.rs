@@ -3,10 +3,10 @@
 use crate::{Mnist, SEED};
 use anyhow::Result;
 use std::io::Write;
-use triview::composite::{Composites, Recipe};
+use triview::data::InMemory;
 use triview::estimator::Params;
+use triview::lab::{Composites, Recipe};
 use triview::learning::{FeatureBatch, LogisticModel, LogisticParams};
-use triview::views::InMemory;
 
 const DRAWS: u64 = 4;
 const DISTORTION: f64 = 5.0;

@@ -8,14 +8,14 @@ use rand::seq::index;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
-use triview::composite::{Composites, Recipe};
+use triview::answer::Interval;
+use triview::data::Sample;
+use triview::data::{Batch, InMemory, Schema};
+use triview::estimator::few_labels::{Labelled, Powered};
 use triview::estimator::{Estimate, Params};
-use triview::few_labels::{Labelled, Powered};
-use triview::interval::Interval;
+use triview::lab::{self, Population, Preset};
+use triview::lab::{Composites, Recipe};
 use triview::learning::{error_rate, log_loss};
-use triview::sample::Sample;
-use triview::simulate::{self, Population, Preset};
-use triview::views::{Batch, InMemory, Schema};
 
 const DRAWS: u64 = 200;
 const LABELS: usize = 100;
@@ -41,7 +41,7 @@ pub(crate) fn few_labels(out: &mut impl Write) -> Result<()> {
         settings.push(Setting { name, schema: binary_schema()?, rows: 5_000, draw });
     }
     // Views that know the class well, and a model that does not: what a shift leaves behind.
-    let shifted = simulate::Setting { separation: 3.0, model_noise: 1.0, ..Preset::Three.setting() };
+    let shifted = lab::Setting { separation: 3.0, model_noise: 1.0, ..Preset::Three.setting() };
     let simulated = [
         ("three classes well apart, the model far off", shifted),
         ("preset three", Preset::Three.setting()),

@@ -5,11 +5,11 @@ use crate::{Mnist, SEED};
 use anyhow::{Context, Result};
 use std::io::Write;
 use triview::baselines::{self, Old};
-use triview::composite::{Composites, Recipe};
+use triview::data::{Batch, InMemory};
 use triview::estimator::Params;
+use triview::lab::{Composites, Recipe};
 use triview::learning::{error_rate, log_loss};
 use triview::loss::LogLoss;
-use triview::views::{Batch, InMemory};
 
 const ROWS: usize = 10_000;
 const DRAWS: u64 = 5;

@@ -6,12 +6,12 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
+use triview::data::InMemory;
 use triview::diagnostics::LEVEL;
 use triview::estimator::{Estimate, Params};
+use triview::lab::{Population, Preset};
+use triview::latent::Latent;
 use triview::learning::{Mean, log_loss};
-use triview::mediator::Latent;
-use triview::simulate::{Population, Preset};
-use triview::views::InMemory;
 
 const DRAWS: usize = 20;
 const ROWS: usize = 20_000;

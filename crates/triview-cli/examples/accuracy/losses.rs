@@ -5,11 +5,11 @@ use anyhow::Result;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::io::Write;
+use triview::data::{Batch, InMemory};
 use triview::estimator::Params;
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::{error_rate, mean_loss};
 use triview::loss::{SharedLoss, named};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory};
 
 const DRAWS: u64 = 20;
 const ROWS: usize = 20_000;

@@ -19,8 +19,8 @@ mod whole;
 use anyhow::{Context, Result, bail};
 use std::io::StdoutLock;
 use std::path::Path;
-use triview::composite::Images;
-use triview::views::Schema;
+use triview::data::Schema;
+use triview::lab::Images;
 
 const SEED: u64 = 1;
 

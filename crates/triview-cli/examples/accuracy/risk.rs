@@ -6,11 +6,11 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::io::Write;
 use std::time::Instant;
-use triview::composite::{Composites, Recipe};
+use triview::data::{Batch, InMemory, Schema};
 use triview::estimator::{Features, Params};
+use triview::lab::{Composites, Recipe};
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::{LogisticParams, Mean, error_rate, log_loss};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema};
 
 /// Errors of one way of estimating, over draws.
 #[derive(Default, Clone)]

@@ -6,7 +6,7 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
 use std::ops::Range;
-use triview::hmm::{
+use triview::sequences::{
     Chain, ChainPopulation, ChainSetting, InMemorySequences, Paths, SequenceParams, Sequences,
 };
 

@@ -7,12 +7,12 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
-use triview::composite::{Composites, Recipe};
+use triview::data::{Batch, InMemory, Schema};
 use triview::diagnostics::{LEVEL, Verdict};
 use triview::estimator::{Estimate, Estimator, Params};
+use triview::lab::{Composites, Recipe};
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::{LogisticModel, LogisticParams, Mean, error_rate, log_loss};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::{Batch, InMemory, Schema};
 
 /// What some estimates of known risks turned out to be.
 #[derive(Default)]

@@ -6,11 +6,11 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
+use triview::data::InMemory;
 use triview::diagnostics::LEVEL;
 use triview::estimator::{Estimate, Params};
+use triview::lab::{Population, Preset, Setting};
 use triview::learning::{Mean, log_loss};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::InMemory;
 
 /// Rows of a population of its own for each draw: what is estimated, and what labels say of them.
 fn draws(setting: &Setting, draws: u64, rows: usize) -> Result<Vec<(Estimate, Mean)>> {

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use std::io::Write;
-use triview::interval::Interval;
+use triview::answer::Interval;
 use triview::metrics::Measured;
 use triview::votes::{CrowdSetting, SimulatedCrowd, VoteParams};
 

@@ -3,11 +3,11 @@
 use crate::{Mnist, SEED};
 use anyhow::{Context, Result};
 use std::io::Write;
-use triview::composite::{Composites, Recipe};
+use triview::data::InMemory;
 use triview::estimator::Params;
+use triview::lab::{Composites, Recipe};
 use triview::learning::{LogisticParams, error_rate};
 use triview::metrics::labelled;
-use triview::views::InMemory;
 
 const DRAWS: u64 = 10;
 const ROWS: usize = 10_000;

@@ -12,7 +12,7 @@ use anyhow::Result;
 use indicatif::HumanCount;
 use serde::Serialize;
 use std::path::PathBuf;
-use triview::interval::Interval;
+use triview::answer::Interval;
 use triview::learning::{AdaptParams, Adaptation, FeatureBatch, FeatureSource, Judgement, Verdict};
 use triview::metrics::Measured;
 use triview_table::model::{self, Model};

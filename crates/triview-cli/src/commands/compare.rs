@@ -10,10 +10,10 @@ use crate::output;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use triview::baselines::{self, Old};
+use triview::data::Sample;
+use triview::data::Source;
 use triview::estimator::Estimate;
 use triview::loss::{self, Loss};
-use triview::sample::Sample;
-use triview::views::Source;
 use triview_table::Table;
 
 /// Estimates, asks the baselines on a sample of the same rows, and sets all beside the truth where labels tell it.
@@ -93,7 +93,7 @@ fn truth(table: &Table, loss: &dyn Loss, column: &str) -> Result<Truth> {
 
 /// The line of the estimate.
 fn own(estimate: &Estimate) -> Line {
-    let interval = |interval: triview::interval::Interval| Some([interval.low, interval.high]);
+    let interval = |interval: triview::answer::Interval| Some([interval.low, interval.high]);
     let metrics = estimate.metrics.as_ref().ok();
     Line {
         name: "triview",

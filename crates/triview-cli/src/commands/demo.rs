@@ -12,11 +12,11 @@ use anyhow::{Context, Result};
 use indicatif::HumanCount;
 use rayon::prelude::*;
 use serde::Serialize;
-use triview::composite::{Composites, Images, Recipe};
+use triview::answer::Interval;
+use triview::data::{InMemory, Schema};
 use triview::estimator::{Estimator, Params};
-use triview::interval::Interval;
+use triview::lab::{Composites, Images, Recipe};
 use triview::learning::{LogisticModel, LogisticParams, log_loss, predictive_entropy};
-use triview::views::{InMemory, Schema};
 
 /// Composites to train on and, at each distortion, to test on: with 5,000 some strong distortions lose a class.
 const ROWS: usize = 10_000;

@@ -12,11 +12,11 @@ use crate::segments::{Segment, Segmented};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use triview::Error;
-use triview::amplification::Amplified;
+use triview::data::Sample;
 use triview::diagnostics::Alarm;
+use triview::estimator::Amplified;
 use triview::estimator::{Estimate, Estimator};
 use triview::moments::Moments;
-use triview::sample::Sample;
 use triview_table::{Table, state};
 
 /// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.

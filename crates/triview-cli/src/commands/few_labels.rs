@@ -14,9 +14,9 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::collections::BTreeMap;
 use std::path::Path;
+use triview::data::Sample;
+use triview::estimator::few_labels::{Labelled, Worth};
 use triview::estimator::{Estimate, Estimator};
-use triview::few_labels::{Labelled, Worth};
-use triview::sample::Sample;
 use triview_table::{Error, Keep, Table, Values, write_columns};
 
 /// Estimates from tables with and without the labels, and says how many more would do.

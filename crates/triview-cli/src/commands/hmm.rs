@@ -10,7 +10,7 @@ use crate::sequences_json::SequencesObject;
 use anyhow::Result;
 use indicatif::HumanCount;
 use std::path::PathBuf;
-use triview::hmm::{Adapted, Chain, Paths, SequenceEstimate, SequenceParams};
+use triview::sequences::{Adapted, Chain, Paths, SequenceEstimate, SequenceParams};
 use triview_table::{
     Error, Named, SequenceTable, Values, read_transitions, write_columns, write_transitions,
 };

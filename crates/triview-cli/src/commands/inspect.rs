@@ -7,7 +7,7 @@ use crate::printer::{WIDTH, facts, missing, name, names};
 use anyhow::Result;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
-use triview::mediator::Mediator;
+use triview::latent::Mediator;
 use triview::moments::Header;
 use triview_table::model::{self, Model};
 use triview_table::state;

@@ -8,9 +8,9 @@ use crate::output;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use indicatif::HumanCount;
-use triview::labelling::Labeller;
-use triview::sample::Sample;
-use triview::views::{Batch, Schema};
+use triview::data::Sample;
+use triview::data::{Batch, Schema};
+use triview::estimator::Labeller;
 use triview_table::{Error, Format, Keep, Table, Values, write_array, write_columns};
 
 /// Fits to the rows, then reads them once more and writes their labels batch by batch.

@@ -10,13 +10,13 @@ use crate::mnist;
 use crate::output::write_text;
 use crate::progress::Progress;
 use anyhow::{Context, Result};
-use triview::composite::{Composites, Images, Recipe};
+use triview::data::{InMemory, Schema};
 use triview::estimator::{Estimate, Features, Params};
+use triview::lab::{Composites, Images, Recipe};
 use triview::learning::{
     AdaptParams, Adaptation, Adapter, FeatureBatch, FeaturesInMemory, LogisticModel, LogisticParams,
     error_rate, log_loss, predictive_entropy,
 };
-use triview::views::{InMemory, Schema};
 
 /// The radius of the ball in figures b and c, in standardised features; chosen on other draws (docs/adaptation.md).
 const RADIUS: f64 = 2.0;

@@ -12,9 +12,9 @@ use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use serde::Serialize;
+use triview::data::Batch;
+use triview::lab::{Population, Preset, Setting};
 use triview::loss::{self, LogLoss, SharedLoss, Whole};
-use triview::simulate::{Population, Preset, Setting};
-use triview::views::Batch;
 use triview_table::write_scores;
 
 /// How many scores are drawn at a time.

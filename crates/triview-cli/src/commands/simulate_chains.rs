@@ -11,7 +11,7 @@ use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use serde::Serialize;
-use triview::hmm::{Chain, ChainPopulation, ChainSetting, Paths, Sequences};
+use triview::sequences::{Chain, ChainPopulation, ChainSetting, Paths, Sequences};
 use triview_table::{Error, Values, write_columns, write_transitions};
 
 /// States that are drawn when nothing is said, and how far apart they lie.

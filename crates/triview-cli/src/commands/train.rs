@@ -8,8 +8,8 @@ use crate::printer::{WIDTH, names};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use indicatif::HumanCount;
+use triview::data::Schema;
 use triview::learning::{FeatureBatch, FeatureSource, LogisticParams, train_by_lbfgs};
-use triview::views::Schema;
 use triview_table::model::{self, Model};
 use triview_table::{FeatureOptions, FeatureTable};
 

@@ -3,13 +3,13 @@
 use super::number::{column, plain, to_digits_of, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use indicatif::HumanCount;
-use triview::amplification::Amplified;
+use triview::answer::Interval;
 use triview::diagnostics::{Alarm, Dependence, Verdict};
+use triview::estimator::Amplified;
 use triview::estimator::{Estimate, Status};
-use triview::grouping::{Chosen, OtherGroups};
-use triview::interval::Interval;
+use triview::latent::Tried;
 use triview::loss::{self, Form, Whole};
-use triview::mediator::Tried;
+use triview::planning::{Chosen, OtherGroups};
 
 /// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
 const ALL_CLASSES: usize = 20;
@@ -425,11 +425,11 @@ pub(super) fn fit(estimate: &Estimate) -> String {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use triview::data::Groups;
     use triview::diagnostics::{Alarm, Conditioning, Independence};
     use triview::estimator::Fit;
-    use triview::grouping::Grouping;
-    use triview::groups::Groups;
     use triview::metrics::Unmeasured;
+    use triview::planning::Grouping;
     use unicode_width::UnicodeWidthStr;
 
     fn around(value: f64) -> Interval {

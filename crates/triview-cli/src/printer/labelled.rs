@@ -5,7 +5,7 @@ use super::number::{plain, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use indicatif::HumanCount;
 use triview::estimator::Estimate;
-use triview::few_labels::{Labelled, Naming, Powered, SoftMap};
+use triview::estimator::few_labels::{Labelled, Naming, Powered, SoftMap};
 
 /// Room for the name of a class.
 const CLASS_WIDTH: usize = 12;

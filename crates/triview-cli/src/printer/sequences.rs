@@ -4,8 +4,8 @@ use super::estimate::{conditioning, fit, percent, range, verdict, warnings_of};
 use super::number::{column, plain, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names};
 use indicatif::HumanCount;
-use triview::hmm::{Identified, SequenceEstimate, TokenError};
 use triview::metrics::Measured;
+use triview::sequences::{Identified, SequenceEstimate, TokenError};
 
 /// Up to this many states matrices are shown.
 const ALL_STATES: usize = 10;

@@ -6,7 +6,7 @@ use arrow_array::{ArrayRef, RecordBatch};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use triview::views::{Batch, Source};
+use triview::data::{Batch, Source};
 use triview_table::{Error, ReadOptions, Table};
 
 /// A folder that goes away with the test.

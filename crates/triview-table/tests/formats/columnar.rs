@@ -8,7 +8,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field};
 use std::sync::Arc;
-use triview::views::{Batch, Source};
+use triview::data::{Batch, Source};
 use triview_table::ReadOptions;
 
 /// A column of these values.

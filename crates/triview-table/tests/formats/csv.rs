@@ -1,7 +1,7 @@
 //! Comma-separated values.
 
 use crate::common::*;
-use triview::views::Source;
+use triview::data::Source;
 use triview_table::{Input, ReadOptions};
 
 #[test]

@@ -7,7 +7,7 @@ use arrow_array::types::Float64Type;
 use arrow_array::{ArrayRef, ListArray};
 use std::path::Path;
 use std::sync::Arc;
-use triview::views::{Batch, Schema, Source};
+use triview::data::{Batch, Schema, Source};
 use triview_table::{ReadOptions, Table, write_scores};
 
 #[test]

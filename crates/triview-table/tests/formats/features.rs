@@ -5,7 +5,7 @@ use crate::{LISTS, columns, doubles, expected};
 use arrow_array::{ArrayRef, Float64Array, StringArray};
 use std::path::Path;
 use std::sync::Arc;
-use triview::views::{Batch, Source};
+use triview::data::{Batch, Source};
 use triview_table::{Error, ReadOptions};
 
 /// Rows of every table here.

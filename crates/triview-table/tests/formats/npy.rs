@@ -2,7 +2,7 @@
 
 use crate::common::*;
 use crate::{expected, value};
-use triview::views::{Batch, Source};
+use triview::data::{Batch, Source};
 use triview_table::ReadOptions;
 
 #[test]

@@ -11,7 +11,7 @@
 
 use super::ballots::all_predictions;
 use super::{Said, TWO_CLASSES, Unsuited};
-use crate::views::Batch;
+use crate::data::Batch;
 
 const NO_AGREEMENT: Unsuited = "some views agree no more often than by chance";
 

@@ -1,8 +1,8 @@
 //! The views' hard predictions, and what a class prior and confusion matrices say of the rows.
 
 use super::{Said, Unsuited, mean, predictions};
+use crate::data::Batch;
 use crate::loss::{self, Loss, best};
-use crate::views::Batch;
 use crate::votes::{Crowd, Vote, Votes};
 
 const TOO_MANY: Unsuited = "these are too many classes for confusion matrices";

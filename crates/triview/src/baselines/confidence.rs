@@ -3,7 +3,7 @@
 //! Hendrycks and Gimpel (2017), "A baseline for detecting misclassified and out-of-distribution examples in neural networks".
 
 use super::{Said, beliefs, mean};
-use crate::views::Batch;
+use crate::data::Batch;
 
 /// One less the mean of the largest probability.
 pub(super) fn average_confidence(rows: &Batch) -> Said {

@@ -4,8 +4,8 @@
 
 use super::ballots::{all_predictions, cast, said};
 use super::{Said, Unsuited};
+use crate::data::Batch;
 use crate::loss::Loss;
-use crate::views::Batch;
 use crate::votes::{Smoothing, Stop, dawid_skene, majority};
 
 pub(super) fn expectation_maximisation(rows: &Batch, loss: &dyn Loss) -> Result<Said, Unsuited> {

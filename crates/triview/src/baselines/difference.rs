@@ -4,7 +4,7 @@
 
 use super::confidence::confidences;
 use super::{Old, Said, mean};
-use crate::views::Batch;
+use crate::data::Batch;
 
 /// `error_old + (confidence_old - confidence_new)`.
 pub(super) fn difference_of_confidence(rows: &Batch, old: &Old) -> Said {

@@ -1,9 +1,9 @@
 //! The predictive entropy: the log loss that the model expects of itself.
 
 use super::{LOG_LOSS, Said, Unsuited};
+use crate::data::Batch;
 use crate::learning::predictive_entropy as entropy;
 use crate::loss::Loss;
-use crate::views::Batch;
 
 /// `E[-sum_i p_i log p_i]` with `p` the softmax of the summed scores.
 pub(super) fn predictive_entropy(rows: &Batch, loss: &dyn Loss) -> Result<Said, Unsuited> {

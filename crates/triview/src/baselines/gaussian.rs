@@ -6,8 +6,8 @@
 //! log loss are those of the two Gaussians.
 
 use super::{Old, Said, TWO_CLASSES, Unsuited};
+use crate::data::Batch;
 use crate::loss::Loss;
-use crate::views::Batch;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// Steps at the most.
@@ -64,7 +64,7 @@ fn fit(margins: &[f64], prior: [f64; 2]) -> Option<Gaussians> {
                 let [mean, deviation] = fitted[y];
                 prior[y].max(f64::MIN_POSITIVE).ln() - deviation.ln() - 0.5 * ((x - mean) / deviation).powi(2)
             });
-            let total = crate::linalg::log_sum_exp(&density);
+            let total = crate::numeric::linalg::log_sum_exp(&density);
             likelihood += total / n;
             for (sums, density) in sums.iter_mut().zip(density) {
                 let share = (density - total).exp();

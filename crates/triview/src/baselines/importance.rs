@@ -5,9 +5,9 @@
 //! the standardised scores of all views. It is right where the class given the scores has not changed.
 
 use super::{Old, Said};
+use crate::data::Batch;
 use crate::loss::Loss;
-use crate::refinement::minimise;
-use crate::views::Batch;
+use crate::numeric::lbfgs::minimise;
 
 /// Penalty on half the squared weights of standardised scores.
 const PENALTY: f64 = 1e-3;

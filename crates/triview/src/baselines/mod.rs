@@ -16,8 +16,8 @@ mod spectral;
 mod threshold;
 mod validation;
 
+use crate::data::Batch;
 use crate::loss::{self, Loss, best};
-use crate::views::Batch;
 
 /// What a baseline says.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -140,7 +140,9 @@ fn predictions(rows: &Batch) -> Vec<usize> {
 fn beliefs(rows: &Batch) -> Vec<Vec<f64>> {
     let (n, k, total) = (rows.rows(), rows.k(), rows.total());
     (0..n)
-        .map(|row| crate::linalg::softmax(&(0..k).map(|class| total[class * n + row]).collect::<Vec<_>>()))
+        .map(|row| {
+            crate::numeric::linalg::softmax(&(0..k).map(|class| total[class * n + row]).collect::<Vec<_>>())
+        })
         .collect()
 }
 

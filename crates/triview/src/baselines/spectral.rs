@@ -13,8 +13,8 @@
 
 use super::ballots::{all_predictions, cast, said};
 use super::{Said, TWO_CLASSES, Unsuited};
+use crate::data::Batch;
 use crate::loss::Loss;
-use crate::views::Batch;
 use crate::votes::Crowd;
 
 const NO_COVARIANCE: Unsuited = "some views do not covary as views that are better than chance would";

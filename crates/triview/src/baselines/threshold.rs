@@ -5,7 +5,7 @@
 //! score, which they recommend.
 
 use super::{Old, Said, beliefs, mean};
-use crate::views::Batch;
+use crate::data::Batch;
 
 pub(super) fn thresholded_confidence(rows: &Batch, old: &Old) -> Said {
     let mut sorted = sureness(&old.rows);

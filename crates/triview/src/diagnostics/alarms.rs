@@ -2,12 +2,12 @@
 
 use super::independence::FEWEST_BLOCKS;
 use super::{Conditioning, Tested, Verdict};
-use crate::estimate::Status;
-use crate::grouping::OtherGroups;
+use crate::answer::{Agreement, Quantities, Solution};
+use crate::answer::{least_risk, rows_carrying_squares};
+use crate::data::VIEWS;
+use crate::estimator::Status;
 use crate::moments::{Moments, others};
-use crate::risk::{least_risk, rows_carrying_squares};
-use crate::solution::{Agreement, Quantities, Solution};
-use crate::views::VIEWS;
+use crate::planning::OtherGroups;
 use std::fmt;
 
 /// A class that has fewer rows than this by the fit is not identified.

@@ -1,7 +1,7 @@
 //! How hard the problem is: the quantities of Theorem 1.
 
+use crate::answer::{Agreement, Solution};
 use crate::moments::Moments;
-use crate::solution::{Agreement, Solution};
 
 /// The weakest direction that the classes need must stand so many times above what chance would show.
 const CLEAR: f64 = 1.5;

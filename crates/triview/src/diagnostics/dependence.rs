@@ -2,9 +2,9 @@
 
 use super::LEVEL;
 use super::signs::Products;
-use crate::decomposition::{Mixture, Whitened};
 use crate::error::Result;
-use crate::linalg::{beyond, pseudo_inverse};
+use crate::fit::{Mixture, Whitened};
+use crate::numeric::linalg::{beyond, pseudo_inverse};
 use faer::Mat;
 
 /// Random signs that each line rests on.

@@ -15,15 +15,17 @@
 use super::dependence::{Block, Dependence, of_pair, within_classes};
 use super::pairs;
 use super::signs::Products;
-use crate::decomposition::{Mixture, Whitened, Whitening, power_method};
+use crate::answer::Solution;
+use crate::answer::Surrogates;
+use crate::answer::{Deviations, jackknife};
+use crate::answer::{identify, linear_risk};
+use crate::data::VIEWS;
 use crate::error::Result;
-use crate::interval::{Deviations, jackknife};
+use crate::fit::refinement::{
+    Curvature, Distance, Misfit, Objective, Refined, Refit, Shape, refine, refine_near,
+};
+use crate::fit::{Mixture, Whitened, Whitening, power_method};
 use crate::moments::{Moments, others};
-use crate::refinement::{Curvature, Distance, Misfit, Objective, Refined, Refit, Shape, refine, refine_near};
-use crate::risk::{identify, linear_risk};
-use crate::solution::Solution;
-use crate::surrogate::Surrogates;
-use crate::views::VIEWS;
 use faer::Mat;
 use rayon::prelude::*;
 use serde::Serialize;

@@ -14,11 +14,11 @@
 use super::dependence::{Dependence, FLIPS as FLIPS_OF_A_PAIR, correlation};
 use super::independence::{FEWEST_BLOCKS, FLIPS, Independence, LEVEL, Verdict, few_blocks};
 use super::signs::Products;
-use crate::decomposition::Whitening;
+use crate::data::VIEWS;
 use crate::error::Result;
-use crate::linalg::{dot, from_rows, pseudo_inverse};
+use crate::fit::Whitening;
 use crate::moments::{Layout, Moments, others};
-use crate::views::VIEWS;
+use crate::numeric::linalg::{dot, from_rows, pseudo_inverse};
 use faer::Mat;
 use rayon::prelude::*;
 

@@ -1,6 +1,6 @@
 //! Whether vectors that should have mean zero do.
 
-use crate::linalg::dot;
+use crate::numeric::linalg::dot;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 

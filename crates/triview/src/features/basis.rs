@@ -2,9 +2,9 @@
 
 use super::Softmax;
 use crate::error::Result;
-use crate::linalg::{RANK_TOLERANCE, from_rows, symmetric_eigen};
-use crate::moments::kernel;
-use crate::vectorised;
+use crate::numeric::columns;
+use crate::numeric::kernel;
+use crate::numeric::linalg::{RANK_TOLERANCE, from_rows, symmetric_eigen};
 use serde::{Deserialize, Serialize};
 
 /// The functions, without the constant.
@@ -35,7 +35,7 @@ impl Basis {
         let k = scores.len() / rows;
         let (whitening, rank) = whiten(rows, scores)?;
         let mut z = vec![0.0; rows * rank];
-        vectorised::affine_columns(scores, rows, k, &whitening, rank, &mut z);
+        columns::affine_columns(scores, rows, k, &whitening, rank, &mut z);
         let row = |i: usize| (0..rank).map(|j| z[j * rows + i]).collect::<Vec<f64>>();
         let length = |i: usize| (0..rank).map(|j| z[j * rows + i].powi(2)).sum::<f64>();
         let mut by_length: Vec<(f64, usize)> = (0..rows).map(|i| (length(i), i)).collect();
@@ -90,9 +90,9 @@ impl Basis {
                 out.clear();
                 out.resize(rows * self.len(), 0.0);
                 let (z, t) = out.split_at_mut(rows * rank);
-                vectorised::affine_columns(scores, rows, k, whitening, *rank, z);
-                vectorised::affine_columns(z, rows, *rank, ridges, t.len() / rows, t);
-                vectorised::ridge_in_place(t);
+                columns::affine_columns(scores, rows, k, whitening, *rank, z);
+                columns::affine_columns(z, rows, *rank, ridges, t.len() / rows, t);
+                columns::ridge_in_place(t);
             }
             Basis::Softmax(softmax) => {
                 softmax.evaluate(rows, scores, out);

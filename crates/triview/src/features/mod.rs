@@ -6,8 +6,8 @@
 
 mod basis;
 mod bins;
+pub(crate) mod fit;
 pub(crate) mod posterior;
-pub(crate) mod sieve;
 mod softmax;
 
 pub(crate) use basis::Basis;
@@ -15,9 +15,9 @@ pub use bins::Bins;
 pub use posterior::{Posterior, Way};
 pub use softmax::Softmax;
 
+use crate::data::VIEWS;
 use crate::error::{Error, Result};
-use crate::vectorised;
-use crate::views::VIEWS;
+use crate::numeric::columns;
 use serde::{Deserialize, Serialize};
 
 /// No probability is taken to be smaller than this, so that products of three never vanish.
@@ -198,7 +198,7 @@ impl FeatureMap {
 /// The softmax of a view's own scores.
 fn model_posterior(rows: usize, scores: &[f64], out: &mut Vec<f64>) {
     out.extend_from_slice(scores);
-    vectorised::softmax_columns(out, rows, scores.len() / rows, None);
+    columns::softmax_columns(out, rows, scores.len() / rows, None);
 }
 
 /// What a feature map makes of one view of some rows; columns of `rows` numbers.

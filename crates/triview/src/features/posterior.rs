@@ -2,8 +2,8 @@
 
 use super::Basis;
 use crate::error::Result;
-use crate::linalg::{from_rows, symmetric_eigen};
-use crate::vectorised;
+use crate::numeric::columns;
+use crate::numeric::linalg::{from_rows, symmetric_eigen};
 use faer::Mat;
 use serde::{Deserialize, Serialize};
 
@@ -57,8 +57,8 @@ impl Posterior {
         self.basis.evaluate(rows, scores, work);
         out.clear();
         out.resize(rows * states, 0.0);
-        vectorised::affine_columns(work, rows, width, &self.weights, states, out);
-        vectorised::softmax_columns(out, rows, states, None);
+        columns::affine_columns(work, rows, width, &self.weights, states, out);
+        columns::softmax_columns(out, rows, states, None);
     }
 }
 

@@ -1,6 +1,6 @@
 //! A softmax of standardised scores.
 
-use crate::vectorised;
+use crate::numeric::columns;
 use serde::{Deserialize, Serialize};
 
 /// Below one the softmax is sharper than the standardised scores; 0.6 did best on images at k = 10.
@@ -48,6 +48,6 @@ impl Softmax {
         for (column, centre) in scores.chunks_exact(rows).zip(&self.centre) {
             out.extend(column.iter().map(|s| (s - centre) * self.inverse_scale));
         }
-        vectorised::softmax_columns(out, rows, self.centre.len(), None);
+        columns::softmax_columns(out, rows, self.centre.len(), None);
     }
 }

@@ -14,11 +14,11 @@ use super::halves::{Compared, Task, best_of};
 use super::logistic::LogisticModel;
 use super::parts::Kept;
 use super::rows::{FeatureBatch, FeatureSource};
+use crate::data::Schema;
 use crate::error::{Error, Result};
 use crate::estimator::{Estimate, Estimator, Params};
 use crate::loss::{self, SharedLoss};
 use crate::metrics::Measured;
-use crate::views::Schema;
 
 /// The fewest rows a class that are judged, and the fewest rows: quarters of them must be answered. With 640 rows of ten classes
 /// error rates of 0.02 to 0.05 came out as 0.02 to 1.

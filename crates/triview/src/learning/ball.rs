@@ -15,8 +15,8 @@ use super::objective::{labelled_phi, value_and_gradient};
 use super::rows::{FeatureBatch, FeatureSchema, FeatureSource, FeaturesInMemory};
 use super::units::Units;
 use crate::error::Result;
-use crate::linalg::dot;
-use crate::refinement::minimise;
+use crate::numeric::lbfgs::minimise;
+use crate::numeric::linalg::dot;
 use std::cell::RefCell;
 
 /// The most iterations between two looks at the gap.

@@ -1,8 +1,8 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
-use crate::linalg::log_sum_exp;
+use crate::data::Batch;
 use crate::loss::{self, Loss, best};
-use crate::views::Batch;
+use crate::numeric::linalg::log_sum_exp;
 
 /// A mean over rows, and how far it may be from the population's.
 #[derive(Debug, Clone, Copy, PartialEq)]

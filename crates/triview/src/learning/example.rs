@@ -1,7 +1,7 @@
 //! Feature rows with known classes, for tests.
 
 use super::rows::{FeatureBatch, FeatureSchema, FeaturesInMemory};
-use crate::views::Schema;
+use crate::data::Schema;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;

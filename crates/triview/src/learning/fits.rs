@@ -8,7 +8,7 @@ use super::parts::Kept;
 use super::rows::FeatureSource;
 use super::units::Standard;
 use crate::error::Result;
-use crate::labelling::Labeller;
+use crate::estimator::Labeller;
 use crate::loss::Loss;
 
 /// Penalties on half the squared norm that are tried, each leading to a radius, from the strongest on.

@@ -16,11 +16,11 @@ use super::logistic::LogisticModel;
 use super::parts::Scored;
 use super::rows::{FeatureBatch, FeatureSource};
 use super::units::Units;
+use crate::data::{Batch, Schema, VIEWS};
 use crate::error::{Error, Result};
 use crate::estimator::{Estimate, Estimator};
-use crate::labelling::{Labeller, SurrogateLabels};
+use crate::estimator::{Labeller, SurrogateLabels};
 use crate::loss::{Form, Loss, SharedLoss, offsets, terms_of};
-use crate::views::{Batch, Schema, VIEWS};
 
 /// A model that scores each view on its own and knows the gradients of its scores.
 pub trait ViewModel {

@@ -13,16 +13,16 @@ use super::logistic::LogisticModel;
 use super::parts::{Half, Kept, Scored};
 use super::rows::{FeatureBatch, FeatureSource};
 use super::units::Standard;
+use crate::answer::Solution;
+use crate::answer::{Interval, reach};
+use crate::data::Sample;
+use crate::data::{Batch, Schema, total};
 use crate::error::Result;
+use crate::estimator::Labeller;
 use crate::estimator::{Estimate, Estimator};
-use crate::interval::{Interval, reach};
-use crate::labelling::Labeller;
 use crate::loss::{Loss, best};
 use crate::metrics::{Measured, by_row, mean_of};
 use crate::moments::{Header, Moments};
-use crate::sample::Sample;
-use crate::solution::Solution;
-use crate::views::{Batch, Schema, total};
 
 /// Fits in a row whose risk is larger than the smallest so far, after which no further ones with the same share are tried.
 const PATIENCE: usize = 2;

@@ -11,12 +11,12 @@
 //! a product of views (extension 2). From the sums of blocks of rows both errors are known, to first order: that of the
 //! rows, and that of maps which were fitted to other rows.
 
-use crate::interval::Deviations;
-use crate::labelling::Labeller;
-use crate::linalg::dot;
+use crate::answer::Deviations;
+use crate::data::{Batch, VIEWS};
+use crate::estimator::Labeller;
 use crate::loss::{Form, Loss, offsets, terms_of};
 use crate::moments::{block_count, block_of};
-use crate::views::{Batch, VIEWS};
+use crate::numeric::linalg::dot;
 
 /// Sums over the rows of each block: how many, their `A`, and the cells of `E[f_g b_g^T]`, group by group; for products also
 /// those of `E[b_g^T]`.

@@ -5,9 +5,9 @@
 
 use super::linear::Shape;
 use super::rows::FeatureBatch;
+use crate::data::Batch;
 use crate::error::{Error, Result};
-use crate::linalg::log_sum_exp;
-use crate::views::Batch;
+use crate::numeric::linalg::log_sum_exp;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
@@ -221,8 +221,8 @@ impl LogisticModel {
 mod tests {
     use super::super::{error_rate, log_loss};
     use super::*;
-    use crate::composite::{Composites, Images, Recipe};
-    use crate::views::VIEWS;
+    use crate::data::VIEWS;
+    use crate::lab::{Composites, Images, Recipe};
     use rand::RngExt;
 
     /// Noisy 6 x 6 images: class `c` is bright in its own two rows of pixels.

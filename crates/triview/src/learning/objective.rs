@@ -2,9 +2,9 @@
 
 use super::linear::Shape;
 use super::rows::{FeatureBatch, FeatureSource};
+use crate::data::Batch;
 use crate::error::Result;
-use crate::labelling::Labeller;
-use crate::views::Batch;
+use crate::estimator::Labeller;
 
 /// The estimate of `phi-bar = sum_v E[phi_v(x_v, y)]`, in the order of the parameters: for each view
 /// `E[x_v W_-v,j]`, its features times the labels that the other views give, and for the biases `E[W_j]`, the mean over

@@ -1,9 +1,9 @@
 //! Feature rows kept in memory as far as there is room, halves of them, and their scores.
 
 use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
+use crate::data::hash;
+use crate::data::{Batch, Schema, Source};
 use crate::error::Result;
-use crate::sample::hash;
-use crate::views::{Batch, Schema, Source};
 use std::sync::Arc;
 
 /// The most bytes of features that are kept in memory, twice, as they are and standardised; beyond, the source is read

@@ -1,7 +1,7 @@
 //! Feature rows: what a model makes its scores from.
 
+use crate::data::{MOST_VIEWS, VIEWS};
 use crate::error::{Error, Result};
-use crate::views::{MOST_VIEWS, VIEWS};
 use std::sync::Arc;
 
 /// What the columns of a feature table mean: the views, and the features of each.

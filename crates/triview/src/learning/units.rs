@@ -131,7 +131,7 @@ mod tests {
     use super::super::LogisticModel;
     use super::super::example::{CLASSES, rows, unlabelled};
     use super::*;
-    use crate::linalg::dot;
+    use crate::numeric::linalg::dot;
 
     #[test]
     fn plain_and_standard_are_inverse_and_the_gradient_is_the_transpose() -> Result<()> {

@@ -1,9 +1,9 @@
 //! The log loss of the summed scores (example 1 of the paper).
 
 use super::Loss;
-use crate::linalg::softmax;
-use crate::vectorised;
-use crate::views::total;
+use crate::data::total;
+use crate::numeric::columns;
+use crate::numeric::linalg::softmax;
 
 /// `L(x, y) = log sum_i exp(sum_v s_v(i)) - sum_v s_v(y)`: scores are additive log potentials.
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ impl Loss for LogLoss {
     fn offset(&self, rows: usize, scores: &[&[f64]], offset: &mut [f64]) {
         let mut total = total(scores.iter().copied());
         let k = total.len().checked_div(rows).unwrap_or(0);
-        vectorised::softmax_columns(&mut total, rows, k, Some(offset));
+        columns::softmax_columns(&mut total, rows, k, Some(offset));
     }
 
     fn term_gradient(&self, _view: usize, _scores: &[f64], term: usize, gradient: &mut [f64]) {

@@ -18,8 +18,8 @@ pub use shared::SharedLoss;
 pub use whole::Whole;
 pub use zero_one::ZeroOneLoss;
 
+use crate::data::Batch;
 use crate::error::{Error, Result};
-use crate::views::Batch;
 use faer::Mat;
 
 /// How the terms of the views make a loss.

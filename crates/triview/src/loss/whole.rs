@@ -1,7 +1,7 @@
 //! Losses of the whole prediction, which no sum and no product over views gives.
 
-use crate::linalg::softmax;
 use crate::loss::best;
+use crate::numeric::linalg::softmax;
 
 /// A loss of the summed scores: its mean is estimated from rows (see [`metrics`](crate::metrics)). Everything that the
 /// estimate rests on, from the features to the names of the classes, is that of the log loss.

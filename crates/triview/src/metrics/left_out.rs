@@ -1,7 +1,7 @@
 //! Numbers from all rows, and from all but each of some groups of rows.
 
 use super::Measured;
-use crate::interval::Interval;
+use crate::answer::Interval;
 
 /// Numbers from all rows, and from all but each group.
 pub(super) struct LeftOut {

@@ -31,10 +31,10 @@ mod temperature;
 mod triples;
 mod unmeasured;
 
-use crate::interval::{Interval, share_believed};
-use crate::linalg::softmax;
+use crate::answer::{Interval, share_believed};
+use crate::data::{Batch, total};
 use crate::loss::{Whole, best};
-use crate::views::{Batch, total};
+use crate::numeric::linalg::softmax;
 use left_out::LeftOut;
 use tally::{NAMES, Tally};
 pub(crate) use temperature::golden_section;

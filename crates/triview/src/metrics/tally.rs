@@ -4,8 +4,8 @@
 //! tally holds the sums that all of them need. It is linear in the distribution, which may be that of labelled rows, of
 //! rows under a posterior, or signed.
 
-use crate::linalg::softmax;
 use crate::loss::best;
+use crate::numeric::linalg::softmax;
 
 /// Bins of the prediction's confidence, of equal width.
 const CONFIDENCES: usize = 15;

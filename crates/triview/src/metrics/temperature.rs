@@ -4,8 +4,8 @@
 //! rate of 0.007 came out as 0.009. As features they are none the worse for it, but a mean under them is. So their
 //! logarithms are multiplied by one number, chosen by the likelihood of the rows that the posteriors were fitted by.
 
-use crate::vectorised;
-use crate::views::VIEWS;
+use crate::data::VIEWS;
+use crate::numeric::columns;
 use rayon::prelude::*;
 
 /// Rows that the likelihood is taken over, at the most.
@@ -31,7 +31,7 @@ pub(super) fn sharpen(posteriors: [&[f64]; VIEWS], prior: &[f64]) -> [Vec<f64>; 
 /// The posteriors whose logarithms are these times a number.
 fn tempered(logits: &[f64], k: usize, inverse: f64) -> Vec<f64> {
     let mut q: Vec<f64> = logits.iter().map(|logit| inverse * logit).collect();
-    vectorised::softmax_columns(&mut q, logits.len() / k, k, None);
+    columns::softmax_columns(&mut q, logits.len() / k, k, None);
     q
 }
 

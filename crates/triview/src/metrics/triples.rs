@@ -2,13 +2,13 @@
 
 use super::left_out::LeftOut;
 use super::temperature::sharpen;
+use crate::answer::Deviations;
+use crate::answer::Labels;
+use crate::data::Sample;
+use crate::data::{Batch, VIEWS, total};
+use crate::estimator::label_basis;
 use crate::features::Evaluated;
-use crate::interval::Deviations;
-use crate::labelling::label_basis;
 use crate::moments::{Header, block_of};
-use crate::sample::Sample;
-use crate::solution::Labels;
-use crate::views::{Batch, VIEWS, total};
 use rand::RngExt;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;

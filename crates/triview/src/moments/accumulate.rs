@@ -1,14 +1,14 @@
 //! From batches to sums.
 
-use super::kept::{Chunk, Kept};
-use super::kernel;
 use super::layout::{Family, Layout, others};
-use super::state::{Header, Holder, Moments};
+use super::moments::{Header, Holder, Moments};
+use super::rows::{Chunk, Kept};
+use crate::data::hash;
+use crate::data::{Batch, VIEWS};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
 use crate::loss::{Loss, write_terms};
-use crate::sample::hash;
-use crate::views::{Batch, VIEWS};
+use crate::numeric::kernel;
 use rayon::prelude::*;
 
 /// Rows are dealt to the blocks in runs of this many, round-robin: a sorted table must not make blocks

@@ -3,8 +3,8 @@
 //! A block of rows is one flat vector of sums. Adding two blocks is adding two vectors, deleting a block
 //! for the jackknife is subtracting one; only this table knows what the numbers are.
 
-use crate::linalg::from_rows;
-use crate::views::VIEWS;
+use crate::data::VIEWS;
+use crate::numeric::linalg::from_rows;
 use faer::Mat;
 
 /// One named array inside a block.

@@ -1,9 +1,9 @@
 //! Sums of each segment apart, in one reading of the rows.
 
 use super::accumulate::{Accumulator, block_count};
-use super::state::{Header, Moments};
+use super::moments::{Header, Moments};
+use crate::data::Batch;
 use crate::error::{Error, Result};
-use crate::views::Batch;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -108,10 +108,10 @@ impl SegmentedAccumulator {
 #[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
 mod tests {
     use super::*;
+    use crate::data::Schema;
     use crate::features::{Bins, FeatureMap};
-    use crate::grouping::Grouping;
     use crate::loss::{LogLoss, SharedLoss};
-    use crate::views::Schema;
+    use crate::planning::Grouping;
 
     fn header() -> Header {
         let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();

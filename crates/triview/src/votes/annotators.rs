@@ -14,7 +14,7 @@
 use super::cast::{ByBallot, Votes};
 use super::dawid_skene::{Crowd, Smoothing};
 use super::tally::{by_width, width};
-use crate::interval::Interval;
+use crate::answer::Interval;
 use crate::metrics::Measured;
 use faer::Mat;
 use faer::Side;

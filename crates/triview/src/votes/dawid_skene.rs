@@ -9,7 +9,7 @@
 
 use super::cast::Votes;
 use super::tally::{Expect, Tally, posteriors, width};
-use crate::linalg::Product;
+use crate::numeric::linalg::Product;
 
 /// No probability is smaller than this, so that no item is ever impossible.
 pub(crate) const FLOOR: f64 = 1e-30;

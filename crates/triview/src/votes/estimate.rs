@@ -8,10 +8,10 @@ use super::jackknife::lead;
 use super::pairs::Pair;
 use super::spectral::NoSpectralStart;
 use super::tally::{GROUPS, Tally};
+use crate::answer::Matching;
+use crate::answer::{Deviations, Interval, reach};
 use crate::diagnostics::{Alarm, LEVEL, Verdict};
-use crate::interval::{Deviations, Interval, reach};
 use crate::loss::best;
-use crate::matching::Matching;
 use crate::metrics::Measured;
 use statrs::distribution::{ContinuousCDF, Normal};
 

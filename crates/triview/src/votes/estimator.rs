@@ -9,8 +9,8 @@ use super::left_out::LeftOut;
 use super::pairs::pairs;
 use super::spectral::{NoSpectralStart, name, spectral};
 use super::tally::Tally;
+use crate::answer::check_level;
 use crate::error::{Error, Result};
-use crate::interval::check_level;
 
 /// Votes for each class that are added to every annotator's in the confusion matrices that are shown: enough to make what was
 /// never seen possible. More of them make better labels, but hide what an annotator's own votes say.

@@ -13,7 +13,7 @@ use super::cast::Votes;
 use super::dawid_skene::{Fitted, Smoothing};
 use super::spectral::name;
 use super::tally::{ALL_GROUPS, GROUPS, Tally};
-use crate::interval::Deviations;
+use crate::answer::Deviations;
 use rayon::prelude::*;
 
 /// Steps from the whole crowd to that without a group.

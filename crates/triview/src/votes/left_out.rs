@@ -13,7 +13,7 @@
 use super::cast::Votes;
 use super::dawid_skene::{FLOOR, Fitted, Smoothing};
 use super::tally::{Expect, FACTORS, Known, Tally, posteriors, width};
-use crate::linalg::Product;
+use crate::numeric::linalg::Product;
 
 /// Rounds at the most.
 const ROUNDS: usize = 20;

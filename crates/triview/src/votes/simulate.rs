@@ -2,7 +2,7 @@
 
 use super::cast::{Vote, Votes};
 use crate::error::{Error, Result};
-use crate::simulate::draw_class;
+use crate::lab::draw_class;
 use rand::seq::index::sample;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1};

@@ -13,13 +13,14 @@
 use super::cast::Votes;
 use super::dawid_skene::{Crowd, FLOOR, Smoothing};
 use super::tally::Tally;
-use crate::decomposition::{Mixture, Whitening, power_method};
+use crate::answer::Surrogates;
+use crate::answer::assign;
+use crate::data::VIEWS;
 use crate::error::Result;
-use crate::matching::assign;
-use crate::moments::{Family, Part, kernel};
-use crate::refinement::{Distance, Objective, refine};
-use crate::surrogate::Surrogates;
-use crate::views::VIEWS;
+use crate::fit::refinement::{Distance, Objective, refine};
+use crate::fit::{Mixture, Whitening, power_method};
+use crate::moments::{Family, Part};
+use crate::numeric::kernel;
 use faer::Mat;
 
 /// Items that moments are taken from at the most, and that annotators are read off from: EM goes on with all.
@@ -108,7 +109,7 @@ pub(crate) fn spectral(
 }
 
 /// Who is who: the class names under which most votes are right, from expected counts.
-pub(crate) fn name(tally: &Tally) -> crate::matching::Matching {
+pub(crate) fn name(tally: &Tally) -> crate::answer::Matching {
     let k = tally.classes.len();
     let mut weights = Mat::zeros(k, k);
     for (ballot, row) in tally.counts.chunks_exact(k).enumerate() {

@@ -6,7 +6,7 @@
 
 use super::cast::Votes;
 use super::dawid_skene::Crowd;
-use crate::linalg::Product;
+use crate::numeric::linalg::Product;
 use rayon::prelude::*;
 use std::ops::Range;
 

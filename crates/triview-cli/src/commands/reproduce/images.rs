@@ -3,8 +3,8 @@
 use super::{composites, seed_of};
 use anyhow::Result;
 use std::fmt::Write;
-use triview::composite::{Composites, Images};
-use triview::views::VIEWS;
+use triview::data::VIEWS;
+use triview::lab::{Composites, Images};
 
 /// Images in a row, edge of a pixel and space between images, in units of the drawing.
 const COUNT: usize = 3;

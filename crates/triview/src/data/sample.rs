@@ -1,0 +1,194 @@
+//! A first look at the data: an even sample of its rows.
+
+use crate::data::{Batch, Schema, Source};
+use crate::error::Result;
+use std::collections::HashMap;
+
+/// The most rows that are looked at; feature maps have far fewer parameters.
+const MOST_ROWS: usize = 32_768;
+/// The most scores that are looked at: 128 megabytes, all the rows of eight views of 64 classes.
+const MOST_SCORES: usize = 1 << 24;
+
+/// Rows chosen by a hash of their position: each row has the same chance, in whatever order they lie, the
+/// choice is the same in every reading, and memory does not grow with their number.
+#[derive(Debug)]
+struct Sampler {
+    views: usize,
+    k: usize,
+    /// The number of further features of each view.
+    features: Vec<usize>,
+    /// The most rows to keep.
+    most: usize,
+    /// A row is kept when the lowest `level` bits of its hash are zero.
+    level: u32,
+    position: u64,
+    kept: Vec<Kept>,
+}
+
+/// A row that is kept.
+#[derive(Debug)]
+struct Kept {
+    hash: u64,
+    cluster: Option<u64>,
+    segment: Option<u64>,
+    label: Option<usize>,
+    /// One bit a view that is missing.
+    missing: u64,
+    /// The scores of all views, view by view, and their further features.
+    scores: Vec<f64>,
+    features: Vec<f64>,
+}
+
+impl Sampler {
+    fn keeps(&self, hash: u64) -> bool {
+        hash.trailing_zeros() >= self.level
+    }
+
+    fn update(&mut self, batch: &Batch) {
+        for row in 0..batch.rows() {
+            let hash = hash(self.position);
+            self.position += 1;
+            if !self.keeps(hash) {
+                continue;
+            }
+            let scores =
+                (0..self.views * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
+            self.kept.push(Kept {
+                hash,
+                cluster: batch.clusters().map(|clusters| clusters[row]),
+                segment: batch.segments().map(|segments| segments[row]),
+                label: batch.label(row),
+                missing: batch.missing().map_or(0, |missing| missing[row]),
+                scores,
+                features: (0..self.views)
+                    .flat_map(|v| batch.features(v).iter().skip(row).step_by(batch.rows()).copied())
+                    .collect(),
+            });
+            while self.kept.len() > self.most {
+                self.level += 1;
+                let level = self.level;
+                self.kept.retain(|kept| kept.hash.trailing_zeros() >= level);
+            }
+        }
+    }
+
+    fn finish(self) -> Result<Batch> {
+        let rows = self.kept.len();
+        let of_view = |v: usize| {
+            let cells = |class| self.kept.iter().map(move |kept| kept.scores[v * self.k + class]);
+            (0..self.k).flat_map(cells).collect()
+        };
+        let scores = (0..self.views).map(of_view).collect();
+        let mut from = 0;
+        let features = self.features.iter().map(|count| {
+            from += count;
+            (from - count..from).flat_map(|at| self.kept.iter().map(move |kept| kept.features[at])).collect()
+        });
+        let features = features.collect();
+        let clusters: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.cluster).collect();
+        let missing = self.kept.iter().map(|kept| kept.missing).collect();
+        let segments: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.segment).collect();
+        let mut batch = Batch::from_finite(rows, scores).with_missing(missing).with_features(features)?;
+        if self.kept.iter().any(|kept| kept.label.is_some()) {
+            batch = batch.with_labels(self.kept.iter().map(|kept| kept.label).collect());
+        }
+        if let Some(clusters) = clusters.filter(|_| rows > 0) {
+            batch = batch.with_clusters(clusters);
+        }
+        Ok(match segments {
+            Some(segments) if rows > 0 => batch.with_segments(segments),
+            _ => batch,
+        })
+    }
+}
+
+/// Spreads positions over all bits (splitmix64).
+pub(crate) fn hash(position: u64) -> u64 {
+    let mut z = position.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+/// A key for each row that does not depend on the order of rows, views or classes: its cluster where there are such, or what its
+/// scores are and how many equal rows came before it.
+pub(crate) fn keys(batch: &Batch) -> Vec<u64> {
+    if let Some(clusters) = batch.clusters() {
+        return clusters.iter().map(|cluster| hash(*cluster)).collect();
+    }
+    let sum = |hashes: &mut dyn Iterator<Item = u64>| hashes.fold(0, u64::wrapping_add);
+    let of_view = |view: usize, row: usize| {
+        // Minus zero is zero.
+        let score = |class: usize| batch.column(view, class)[row] + 0.0;
+        hash(sum(&mut (0..batch.k()).map(|class| hash(score(class).to_bits()))))
+    };
+    let mut seen = HashMap::new();
+    let of_row = |row: usize| {
+        let content = sum(&mut (0..batch.views()).map(|view| of_view(view, row)));
+        let equal = seen.entry(content).or_insert(0u64);
+        *equal += 1;
+        hash(content.wrapping_add(*equal))
+    };
+    (0..batch.rows()).map(of_row).collect()
+}
+
+/// An even sample of the rows of a source.
+#[derive(Debug, Clone)]
+pub struct Sample {
+    schema: Schema,
+    rows: Batch,
+    seen: u64,
+}
+
+impl Sample {
+    /// Rows that were sampled already.
+    pub(crate) fn new(schema: Schema, rows: Batch) -> Self {
+        Self { schema, seen: rows.rows() as u64, rows }
+    }
+
+    /// The sampled rows.
+    pub fn rows(&self) -> &Batch {
+        &self.rows
+    }
+
+    /// How many rows there were.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// What the columns mean.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The sampled rows of one segment, of which there were so many. Rows without segments are of none.
+    #[must_use]
+    pub fn of_segment(&self, key: u64, seen: u64) -> Self {
+        let segments = self.rows.segments().unwrap_or_default().iter().enumerate();
+        let rows: Vec<usize> = segments.filter(|(_, of)| **of == key).map(|(row, _)| row).collect();
+        Self { schema: self.schema.clone(), rows: self.rows.select(&rows), seen }
+    }
+
+    /// Reads a source once.
+    ///
+    /// # Errors
+    /// Those of the source.
+    pub fn of<S: Source>(source: &S) -> Result<Self, S::Error> {
+        let (rows, seen) = sample(source)?;
+        Ok(Self { schema: source.schema().clone(), rows, seen })
+    }
+}
+
+/// Reads a source once; returns the sample and the number of rows there were.
+fn sample<S: Source>(source: &S) -> Result<(Batch, u64), S::Error> {
+    let schema = source.schema();
+    let (views, k) = (schema.views().len(), schema.k());
+    let features: Vec<usize> = (0..views).map(|view| schema.features(view).len()).collect();
+    let most = MOST_ROWS.min(MOST_SCORES / (views * k + features.iter().sum::<usize>()));
+    let mut sampler = Sampler { views, k, features, most, level: 0, position: 0, kept: Vec::new() };
+    for batch in source.batches()? {
+        sampler.update(&batch?);
+    }
+    let rows = sampler.position;
+    Ok((sampler.finish()?, rows))
+}

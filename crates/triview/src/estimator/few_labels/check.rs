@@ -1,0 +1,133 @@
+//! What a few labels say of the names of the classes, of the estimate without them, and of how they were chosen.
+
+use super::rows::Rows;
+use super::{Labelled, powered::Powered};
+use crate::answer::assign;
+use crate::diagnostics::Alarm;
+use crate::estimator::Estimate;
+use crate::loss::best;
+use faer::Mat;
+use statrs::distribution::{ContinuousCDF, Normal};
+
+/// No probability of a class counts as smaller: one label alone contradicts nothing.
+const SMALLEST: f64 = 1e-3;
+/// Logarithm of the odds by which labels confirm the names of the classes.
+const CONFIRMED: f64 = 3.0;
+/// Logarithm of the odds by which they contradict them.
+const CONTRADICTED: f64 = 10.0;
+/// Standard errors by which two estimates of the same risk must differ.
+const DISAGREEMENT: f64 = 3.0;
+/// Chance of a false alarm of labelled rows that are unlike the others.
+const UNLIKE: f64 = 1e-3;
+
+/// What labels say of the classes' names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Naming {
+    /// No other naming is nearly as likely.
+    Confirmed,
+    /// They do not decide, mostly because some classes have no labels.
+    Undecided,
+    /// Another naming is far more likely.
+    Contradicted,
+}
+
+/// How far the posterior that was fitted without labels agrees with them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Agreement {
+    /// What the labels say of the names that the classes were given.
+    pub naming: Naming,
+    /// The class that the labels would call each class by.
+    pub names: Vec<usize>,
+    /// The share of the labelled rows whose most probable class is their label.
+    pub share: f64,
+    /// The share that the posterior itself expects.
+    pub expected: f64,
+    /// Labels of each class.
+    pub by_class: Vec<usize>,
+    /// How many standard errors the risk without labels is from that with them.
+    pub z: Option<f64>,
+}
+
+/// Compares the names of the classes with the labels: `sum log p(sigma(y) | x)` over the labelled rows for all namings `sigma`.
+pub(super) fn agreement(rows: &Rows) -> Agreement {
+    let ([k, _], n) = (rows.dimensions(), rows.labels() as f64);
+    let mut weights = Mat::zeros(k, k);
+    let (mut right, mut expected, mut by_class) = (0.0, 0.0, vec![0; k]);
+    for (p, &class) in rows.posteriors.chunks_exact(k).zip(&rows.classes) {
+        (0..k).for_each(|i| weights[(i, class)] += p[i].max(SMALLEST).ln());
+        let likeliest = best(p.iter().copied());
+        right += f64::from(u8::from(likeliest == class));
+        expected += p[likeliest];
+        by_class[class] += 1;
+    }
+    let matching = assign(&weights);
+    let total = |order: &[usize]| order.iter().enumerate().map(|(j, &i)| weights[(i, j)]).sum::<f64>();
+    let own: Vec<usize> = (0..k).collect();
+    let lost = total(&matching.order) - total(&own);
+    let naming = match lost {
+        lost if lost > CONTRADICTED => Naming::Contradicted,
+        lost if lost <= 0.0 && matching.gap > CONFIRMED => Naming::Confirmed,
+        _ => Naming::Undecided,
+    };
+    let mut names = own;
+    if naming == Naming::Contradicted {
+        matching.order.iter().enumerate().for_each(|(name, &class)| names[class] = name);
+    }
+    Agreement { naming, names, share: right / n, expected: expected / n, by_class, z: None }
+}
+
+/// Whether the labelled rows are unlike the others, in what the posterior says of them.
+pub(super) fn against_chance(rows: &Rows) -> Vec<Alarm> {
+    let ([k, _], n, m) = (rows.dimensions(), rows.labels() as f64, rows.count() as f64);
+    // Where rows depend on each other, so may the labelled ones.
+    if rows.clusters().is_some() || n >= m {
+        return Vec::new();
+    }
+    let z =
+        |labelled: f64, mean: f64, variance: f64| (labelled - mean) / (variance * (1.0 / n - 1.0 / m)).sqrt();
+    let [mean_error, _, variance] = rows.error.over_all();
+    let of_error = rows.error.imputed().iter().sum::<f64>() / n;
+    let of_class = |class: usize| {
+        let labelled = rows.posteriors[class..].iter().step_by(k).sum::<f64>() / n;
+        let (mean, variance) = rows.posterior(class);
+        z(labelled, mean, variance)
+    };
+    let all = (0..k).map(of_class).chain([z(of_error, mean_error, variance)]);
+    let furthest = all.filter(|z| z.is_finite()).fold(0.0, |most: f64, z| most.max(z.abs()));
+    let p = 2.0 * Normal::standard().cdf(-furthest) * (k as f64 + 1.0);
+    if p >= UNLIKE {
+        return Vec::new();
+    }
+    vec![Alarm {
+        message: format!(
+            "the labelled rows are unlike the others: what the scores say of them is {furthest:.1} standard errors off"
+        ),
+        remedy: "label rows that are drawn at random from all rows (--label-budget names such rows)",
+    }]
+}
+
+/// What of the estimate without labels the labels contradict.
+pub(super) fn contradictions(estimate: &Estimate, labelled: &mut Labelled) -> Vec<Alarm> {
+    let mut alarms = Vec::new();
+    if labelled.agreement.naming == Naming::Contradicted {
+        alarms.push(Alarm {
+            message: "the labels call the classes by other names than the scores do".into(),
+            remedy: "see whether the classes of the scores, or those of the labels, are mixed up",
+        });
+    }
+    let Powered { estimate: with, .. } = &labelled.risk;
+    let error = with.standard_error.hypot(estimate.standard_error);
+    let z = (estimate.risk - with.value) / error;
+    labelled.agreement.z = Some(z).filter(|z| z.is_finite());
+    if z.abs() > DISAGREEMENT {
+        alarms.push(Alarm {
+            message: format!(
+                "without labels the {} risk comes out as {:.4}, with them as {:.4}, beyond their joint error of {error:.4}",
+                estimate.loss, estimate.risk, with.value
+            ),
+            remedy: "the views depend on each other: rely on the labels",
+        });
+    }
+    alarms
+}

@@ -1,0 +1,125 @@
+//! A few labels beside many rows without: an interval that is right whatever the views do.
+//!
+//! The fitted posterior imputes a loss to every row, `h(x) = sum_y p(y | x) L(x, y)`, without having seen a label. If `n` of the
+//! `m` rows, drawn at random, have labels, then for any weight `w`
+//!
+//! ```text
+//!     theta = mean of L over the labelled rows + w (mean of h over all rows - mean of h over the labelled rows)
+//! ```
+//!
+//! is unbiased for the risk, whether or not the posterior is right: prediction-powered inference (Angelopoulos et al. 2023).
+//! The weight is tuned to the smallest variance (Angelopoulos, Duchi and Zrnic 2023), which for a mean is the slope of the
+//! regression of `L` on `h` among the labelled rows, one at the most. Where the posterior says nothing of the losses that can be
+//! told it is zero, and what is left is the mean of the labels alone. With `D = L - w h`,
+//!
+//! ```text
+//!     Var(theta) = Var(D) / n + w^2 Var(h) / m.
+//! ```
+//!
+//! The labels also check what the views say on their own: the names of the classes, the risk, and that the labelled rows
+//! are drawn at random ([`check`](Labelled::alarms)); they show how many more would do ([`Worth`]); and with more latent
+//! states than classes they give the soft map `P(y | z)` ([`SoftMap`]).
+
+mod check;
+mod powered;
+mod rows;
+mod soft_map;
+
+pub use check::{Agreement, Naming};
+pub use powered::{Powered, Worth};
+pub use soft_map::SoftMap;
+
+use crate::data::Sample;
+use crate::data::Source;
+use crate::diagnostics::{Alarm, heavy_tail};
+use crate::error::{Error, Result};
+use crate::estimator::Labeller;
+use crate::estimator::{Estimate, Estimator};
+use crate::loss::Whole;
+use crate::moments::Moments;
+use rows::Rows;
+
+/// The fewest labels that an interval is made of.
+pub const FEWEST_LABELS: usize = 10;
+
+/// What a few labels say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Labelled {
+    /// Rows that have a label.
+    pub labels: usize,
+    /// All rows.
+    pub rows: u64,
+    /// The level of confidence of the intervals.
+    pub level: f64,
+    /// The risk.
+    pub risk: Powered,
+    /// How often the class with the largest summed score is wrong.
+    pub error_rate: Powered,
+    /// What the labels say of the classes' names and of the posterior.
+    pub agreement: Agreement,
+    /// The map from latent states to classes, where there are more states than classes.
+    pub soft_map: Option<SoftMap>,
+    /// What speaks against the intervals here: nothing that the views do can, but a loss whose variance is infinite does.
+    pub alarms: Vec<Alarm>,
+}
+
+impl Labelled {
+    /// Whether nothing speaks against it.
+    pub fn trusted(&self) -> bool {
+        self.alarms.is_empty()
+    }
+}
+
+impl Estimator {
+    /// The risk of rows some of which have labels ([`Batch::with_labels`](crate::data::Batch::with_labels)), from their moments and a
+    /// sample of them: without the labels, and what the labels say. The source is read once more.
+    ///
+    /// # Errors
+    /// Those of the source and of [`Estimator::solve_with`], and [`Error::FewLabels`].
+    pub fn solve_labelled<S: Source>(
+        &self,
+        source: &S,
+        moments: &Moments,
+        sample: &Sample,
+    ) -> Result<(Estimate, Labelled), S::Error> {
+        let (estimate, solution) = self.solved(moments)?;
+        let labeller = Labeller::new(moments.header(), &solution)?;
+        let rows = self.read_labels(source, &labeller)?;
+        if rows.labels() < FEWEST_LABELS {
+            return Err(Error::FewLabels { labels: rows.labels(), needed: FEWEST_LABELS }.into());
+        }
+        let mut estimate = self.measure(estimate, moments, &solution, sample)?;
+        let bounded = self.whole == Some(Whole::Error);
+        let mut labelled = Labelled {
+            labels: rows.labels(),
+            rows: rows.count(),
+            level: self.level,
+            risk: rows.risk.powered(rows.clusters(), self.level, bounded),
+            error_rate: rows.error.powered(rows.clusters(), self.level, true),
+            agreement: check::agreement(&rows),
+            soft_map: soft_map::fit(&rows, self.level),
+            alarms: check::against_chance(&rows).into_iter().chain(heavy_tail(moments)).collect(),
+        };
+        let contradictions = check::contradictions(&estimate, &mut labelled);
+        estimate.alarms.extend(contradictions);
+        Ok((estimate, labelled))
+    }
+
+    /// What labels of these rows would be worth for the risk, by the fitted posterior alone. No label is needed, and none is looked
+    /// at.
+    ///
+    /// # Errors
+    /// Those of the source and of [`Estimator::solve`].
+    pub fn worth_of_labels<S: Source>(&self, source: &S, moments: &Moments) -> Result<Worth, S::Error> {
+        let (_, labeller) = self.solve_labelling(moments)?;
+        Ok(self.read_labels(source, &labeller)?.risk.expected())
+    }
+
+    fn read_labels<S: Source>(&self, source: &S, labeller: &Labeller) -> Result<Rows, S::Error> {
+        let mut rows = Rows::new(labeller, &self.loss, self.whole);
+        for batch in source.batches()? {
+            rows.update(labeller, &batch?);
+        }
+        Ok(rows)
+    }
+}

@@ -1,0 +1,145 @@
+//! The tensor power method (section 2 of the paper; Anandkumar et al. 2012, 2014).
+
+use super::{Mixture, Whitened};
+use crate::error::Result;
+use crate::numeric::linalg::{dot, pseudo_inverse, symmetric_eigen};
+use faer::Mat;
+use rand::SeedableRng;
+use rand_distr::{Distribution, StandardNormal};
+use rand_pcg::Pcg64;
+
+/// Starts for each component: enough that a component is missed in fewer than one in a thousand fits.
+const STARTS: usize = 30;
+/// Power iterations from each start; convergence is quadratic.
+const ITERATIONS: usize = 40;
+
+/// Decomposes the third moment by power iteration with deflation.
+///
+/// Views 1 and 2 are carried into view 3 by the pair moments (`P_32 P_12^+ U_1 = U_3`), which makes the second
+/// moment `U_3 diag(pi) U_3^T` and the third symmetric; the second whitens the third, whose components are
+/// then orthogonal and found one by one. Returns `None` where the second moment has not `k` positive
+/// eigenvalues or a component has no weight: there is no such start then.
+pub(crate) fn power_method(moments: &Whitened, k: usize, seed: u64) -> Result<Option<Mixture>> {
+    let [p12, p13, p23] = [moments.pair(0, 1), moments.pair(0, 2), moments.pair(1, 2)];
+    let (p12_inverse, _) = pseudo_inverse(p12.as_ref(), k)?;
+    let carry_first = p23.transpose() * &p12_inverse;
+    let carry_second = p13.transpose() * p12_inverse.transpose();
+    let second = &carry_first * &p12 * carry_second.transpose();
+    let second = (&second + second.transpose()) * faer::Scale(0.5);
+    let (values, vectors) = symmetric_eigen(second.as_ref())?;
+    let d = values.len();
+    if values[d - k] <= 1e-10 * values[d - 1] {
+        return Ok(None);
+    }
+    let whiten = Mat::from_fn(d, k, |i, j| vectors[(i, d - 1 - j)] / values[d - 1 - j].sqrt());
+    let unwhiten = Mat::from_fn(d, k, |i, j| vectors[(i, d - 1 - j)] * values[d - 1 - j].sqrt());
+
+    let whiten = whiten.transpose().to_owned();
+    let [a, b] = [&whiten * &carry_first, &whiten * &carry_second];
+    let mut core = Core::new(moments, [&a, &b, &whiten]);
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut prior = Vec::with_capacity(k);
+    let mut third = Mat::zeros(d, k);
+    for j in 0..k {
+        let (weight, vector) = core.strongest(&mut rng);
+        if weight.is_nan() || weight <= 0.0 {
+            return Ok(None);
+        }
+        core.deflate(weight, &vector);
+        let column: Vec<f64> = (0..d).map(|i| (0..k).map(|l| unwhiten[(i, l)] * vector[l]).sum()).collect();
+        // The leading feature is one for every class, which fixes the scale more robustly than 1 / weight^2.
+        if column[0].abs() < 1e-8 {
+            return Ok(None);
+        }
+        prior.push(column[0] * column[0]);
+        for i in 0..d {
+            third[(i, j)] = column[i] / column[0];
+        }
+    }
+    let total: f64 = prior.iter().sum();
+    prior.iter_mut().for_each(|p| *p /= total);
+
+    // P_v3 = U_v diag(pi) U_3^T gives the other views.
+    let (inverse, _) = pseudo_inverse(third.transpose(), k)?;
+    let solve = |pair: &Mat<f64>| {
+        let mut means = pair * &inverse;
+        for j in 0..k {
+            for i in 1..means.nrows() {
+                means[(i, j)] /= prior[j];
+            }
+            means[(0, j)] = 1.0;
+        }
+        means
+    };
+    Ok(Some(Mixture { means: [solve(&p13), solve(&p23), third], prior }))
+}
+
+/// A symmetric `k x k x k` tensor with nearly orthogonal components.
+struct Core {
+    k: usize,
+    cells: Vec<f64>,
+}
+
+impl Core {
+    /// `T` contracted with one matrix a view.
+    fn new(moments: &Whitened, maps: [&Mat<f64>; 3]) -> Self {
+        let k = maps[0].nrows();
+        let cells = moments.mapped(maps);
+        // Averaging over the orders of the indices removes the part of the noise that is not symmetric.
+        let at = |i: usize, j: usize, l: usize| cells[(i * k + j) * k + l];
+        let symmetric = |i, j, l| {
+            (at(i, j, l) + at(i, l, j) + at(j, i, l) + at(j, l, i) + at(l, i, j) + at(l, j, i)) / 6.0
+        };
+        let cells = (0..k * k * k).map(|c| symmetric(c / (k * k), c / k % k, c % k)).collect();
+        Self { k, cells }
+    }
+
+    /// `T(I, x, x)`.
+    fn apply(&self, x: &[f64]) -> Vec<f64> {
+        let k = self.k;
+        (0..k)
+            .map(|i| {
+                let slice = &self.cells[i * k * k..(i + 1) * k * k];
+                slice.chunks_exact(k).zip(x).map(|(row, xj)| xj * dot(row, x)).sum()
+            })
+            .collect()
+    }
+
+    /// The eigenvector with the largest eigenvalue over all starts.
+    fn strongest(&self, rng: &mut Pcg64) -> (f64, Vec<f64>) {
+        let mut best = (f64::NEG_INFINITY, vec![0.0; self.k]);
+        for _ in 0..STARTS {
+            let mut x: Vec<f64> = (0..self.k).map(|_| StandardNormal.sample(rng)).collect();
+            normalise(&mut x);
+            for _ in 0..ITERATIONS {
+                let mut next = self.apply(&x);
+                normalise(&mut next);
+                let moved: f64 = next.iter().zip(&x).map(|(a, b)| (a - b).abs()).sum();
+                x = next;
+                if moved < 1e-12 {
+                    break;
+                }
+            }
+            let value = dot(&self.apply(&x), &x);
+            if value > best.0 {
+                best = (value, x);
+            }
+        }
+        best
+    }
+
+    /// Takes a component out.
+    fn deflate(&mut self, weight: f64, x: &[f64]) {
+        let k = self.k;
+        for (at, cell) in self.cells.iter_mut().enumerate() {
+            *cell -= weight * x[at / (k * k)] * x[at / k % k] * x[at % k];
+        }
+    }
+}
+
+fn normalise(x: &mut [f64]) {
+    let norm = dot(x, x).sqrt();
+    if norm > 0.0 {
+        x.iter_mut().for_each(|x| *x /= norm);
+    }
+}

@@ -1,0 +1,112 @@
+//! The unknowns of a fit as one list of numbers.
+
+use crate::data::VIEWS;
+use crate::fit::Mixture;
+use crate::moments::others;
+use crate::numeric::linalg::{dot, softmax};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, Par};
+
+/// How a mixture lies in a point: `k` logits of `pi`, then the class means of each view, class by class, without
+/// the first row, which is fixed at one.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Dimensions of the mixture's features, leading ones included.
+    pub(crate) dims: [usize; VIEWS],
+    /// The number of classes.
+    pub(crate) k: usize,
+}
+
+impl Shape {
+    /// The point of a mixture.
+    pub(crate) fn pack(&self, mixture: &Mixture) -> Vec<f64> {
+        let mut point: Vec<f64> = mixture.prior.iter().map(|p| p.max(1e-8).ln()).collect();
+        for means in &mixture.means {
+            for j in 0..self.k {
+                point.extend_from_slice(&means.col_as_slice(j)[1..]);
+            }
+        }
+        point
+    }
+
+    /// The mixture of a point.
+    pub(crate) fn unpack(&self, point: &[f64]) -> Mixture {
+        Mixture { prior: softmax(&point[..self.k]), means: self.unpack_means(&point[self.k..], 1.0) }
+    }
+
+    /// Class means, or a change of them, from a point's entries; `first` is the first row.
+    fn unpack_means(&self, entries: &[f64], first: f64) -> [Mat<f64>; VIEWS] {
+        let mut at = 0;
+        self.dims.map(|d| {
+            let entry = |i: usize, j: usize| if i == 0 { first } else { entries[at + j * (d - 1) + i - 1] };
+            let means = Mat::from_fn(d, self.k, entry);
+            at += (d - 1) * self.k;
+            means
+        })
+    }
+
+    /// How the prior and the class means change along a direction.
+    pub(super) fn change(&self, prior: &[f64], direction: &[f64]) -> (Vec<f64>, [Mat<f64>; VIEWS]) {
+        let shift = dot(prior, &direction[..self.k]);
+        let d_prior = prior.iter().zip(direction).map(|(p, z)| p * (z - shift)).collect();
+        (d_prior, self.unpack_means(&direction[self.k..], 0.0))
+    }
+
+    /// The derivative in a point's entries from that in the prior and, for each unit of prior, in the class means.
+    pub(super) fn pack_gradient(
+        &self,
+        prior: &[f64],
+        in_prior: &[f64],
+        in_means: &[Mat<f64>; VIEWS],
+    ) -> Vec<f64> {
+        let mean = dot(prior, in_prior);
+        let mut gradient: Vec<f64> = prior.iter().zip(in_prior).map(|(p, g)| p * (g - mean)).collect();
+        for in_means in in_means {
+            for (j, p) in prior.iter().enumerate() {
+                gradient.extend(in_means.col_as_slice(j)[1..].iter().map(|g| p * g));
+            }
+        }
+        gradient
+    }
+
+    /// Where the means of each view begin in a point.
+    pub(super) fn starts(&self) -> [usize; VIEWS] {
+        let [d1, d2, _] = self.dims;
+        [self.k, self.k * d1, self.k * (d1 + d2 - 1)]
+    }
+}
+
+/// What is known of a fit at a point: `detail` is what its curvature needs beside.
+pub(crate) struct Expansion<D> {
+    pub(super) mixture: Mixture,
+    pub(crate) value: f64,
+    pub(crate) gradient: Vec<f64>,
+    pub(super) detail: D,
+}
+
+/// `U^T U`.
+pub(super) fn gram(means: &Mat<f64>) -> Mat<f64> {
+    inner(means, means)
+}
+
+/// `A^T B`.
+pub(super) fn inner(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.ncols(), b.ncols());
+    matmul(out.as_mut(), Accum::Replace, a.transpose(), b, 1.0, Par::Seq);
+    out
+}
+
+/// `A B`.
+pub(super) fn product(a: &Mat<f64>, b: &Mat<f64>) -> Mat<f64> {
+    let mut out = Mat::zeros(a.nrows(), b.ncols());
+    matmul(out.as_mut(), Accum::Replace, a, b, 1.0, Par::Seq);
+    out
+}
+
+/// `pi pi^T o Gamma_a o Gamma_b` for the views other than `v`, `Gamma = U^T U`: how the squared distance couples
+/// the classes' means within one view.
+pub(super) fn mixing(mixture: &Mixture, v: usize) -> Mat<f64> {
+    let [a, b] = others(v).map(|a| gram(&mixture.means[a]));
+    let prior = &mixture.prior;
+    Mat::from_fn(prior.len(), prior.len(), |i, j| prior[i] * prior[j] * a[(i, j)] * b[(i, j)])
+}
