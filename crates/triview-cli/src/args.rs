@@ -5,7 +5,8 @@ use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use triview::estimator::{Estimator, Features, Params};
+use triview::estimator::{Estimator, Params};
+use triview::features::FeatureChoice;
 use triview::lab::Preset;
 use triview::latent::Latent;
 use triview::loss;
@@ -396,7 +397,7 @@ pub(crate) struct MethodArgs {
     pub(crate) loss: Option<String>,
     /// What each view is identified by [default: auto]
     #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = feature_maps())]
-    pub(crate) feature_map: Option<Features>,
+    pub(crate) feature_map: Option<FeatureChoice>,
     /// How many latent states the views are independent given, where one a class is too few: their number, that of
     /// some classes (cat=2,dog=1; others have one), or auto, as few as the test of independence accepts
     #[arg(long, value_name = "K|CLASS=N,...|auto", help_heading = "Method")]
@@ -409,7 +410,7 @@ pub(crate) struct MethodArgs {
 impl MethodArgs {
     /// The estimator these options ask for.
     pub(crate) fn estimator(&self, global: &Global) -> triview::Result<Estimator> {
-        let features = self.feature_map.unwrap_or(Features::Auto);
+        let features = self.feature_map.unwrap_or(FeatureChoice::Auto);
         let mut params = Params::new().seed(global.seed).level(self.level).features(features);
         if let Some(loss) = &self.loss {
             params = params.loss(loss);
@@ -425,9 +426,9 @@ impl MethodArgs {
 }
 
 /// Names of feature maps, so that help and errors list them.
-fn feature_maps() -> impl TypedValueParser<Value = Features> {
-    PossibleValuesParser::new(Features::ALL.map(|features| features.name()))
-        .try_map(|name| name.parse::<Features>())
+fn feature_maps() -> impl TypedValueParser<Value = FeatureChoice> {
+    PossibleValuesParser::new(FeatureChoice::ALL.map(|features| features.name()))
+        .try_map(|name| name.parse::<FeatureChoice>())
 }
 
 /// Names of losses, so that help and errors list them.

@@ -1,17 +1,16 @@
 //! What `estimate` is given: tables or states, never both.
 
 use crate::args::{InputArgs, MethodArgs, TableArgs};
-use crate::printer::{WIDTH, names};
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
-use triview::data::Sample;
-use triview::data::Schema;
+use triview::Moments;
+use triview::data::{Sample, Schema};
 use triview::estimator::{Estimate, Estimator};
 use triview::loss::Whole;
-use triview::moments::Moments;
-use triview_table::{Table, state};
+use triview_report::text::{WIDTH, names};
+use triview_table::{Table, moments};
 
 /// The name of standard input.
 const STDIN: &str = "-";
@@ -34,7 +33,7 @@ impl Inputs {
         let (states, tables): (Vec<&Path>, Vec<&Path>) = paths
             .iter()
             .map(PathBuf::as_path)
-            .partition(|path| *path != Path::new(STDIN) && state::is_state(path));
+            .partition(|path| *path != Path::new(STDIN) && moments::is_moments(path));
         match (states.first(), tables.first()) {
             (Some(state), Some(table)) => bail!(
                 "`{}` is a state and `{}` is not: estimate from tables or from states, or turn the tables into \
@@ -56,7 +55,7 @@ impl Inputs {
         match self {
             Inputs::States(moments) => {
                 progress.spin("fitting");
-                Ok(estimator.solve(&moments)?)
+                Ok(estimator.answer(&moments, None)?)
             }
             Inputs::Tables(table) => {
                 let estimate = estimator.estimate(&progress.watch(&table, table.rows()))?;
@@ -77,7 +76,7 @@ impl Inputs {
             Inputs::Tables(table) => {
                 let source = progress.watch(&table, table.rows());
                 let sample = Sample::of(&source)?;
-                let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
+                let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
                 note_changes(&table, progress);
                 Ok((moments, Some(sample)))
             }
@@ -87,7 +86,7 @@ impl Inputs {
 
 /// Refuses states where rows are needed.
 pub(crate) fn refuse_states(paths: &[PathBuf], what: &str) -> Result<()> {
-    match paths.iter().find(|path| path.as_path() != Path::new(STDIN) && state::is_state(path)) {
+    match paths.iter().find(|path| path.as_path() != Path::new(STDIN) && moments::is_moments(path)) {
         Some(path) => bail!(
             "`{}` is a state, which has no rows, and {what} needs them: give the tables",
             path.display()
@@ -109,7 +108,7 @@ pub(crate) fn open_tables(
         options.views.get_or_insert_with(|| schema.views().to_vec());
         options.classes.get_or_insert_with(|| schema.classes().to_vec());
         if options.features.is_empty() {
-            options.features = schema.all_features();
+            options.features = schema.all_covariates();
         }
     }
     Ok(Table::open(paths, &options)?)
@@ -131,7 +130,7 @@ pub(crate) fn note_changes(table: &Table, progress: &Progress) {
 fn merge(paths: &[&Path]) -> Result<Moments> {
     let mut merged: Option<Moments> = None;
     for path in paths {
-        let next = state::read(path)?;
+        let next = moments::read(path)?;
         merged = Some(match merged {
             None => next,
             Some(sum) => sum.merge(&next).with_context(|| format!("`{}`", path.display()))?,

@@ -2,25 +2,15 @@
 
 mod answer;
 mod args;
-mod chart;
 mod commands;
-mod comparison;
 mod digits;
-mod dots;
-mod heat;
 mod inputs;
-mod json;
 mod label_args;
-mod labelled_json;
 mod learning_args;
 mod mnist;
 mod output;
-mod printer;
 mod progress;
-mod segments;
-mod sequences_json;
 mod truth;
-mod votes_json;
 
 use answer::Answer;
 use args::{Cli, Command, Global};

@@ -5,9 +5,9 @@ use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
-use triview::data::{Batch, Schema, Source};
-use triview::learning::{FeatureBatch, FeatureSchema, FeatureSource};
-use triview::sequences::{SequenceSource, Sequences};
+use triview::data::{Batch, Batches, Source};
+use triview::learning::FeatureBatch;
+use triview::sequences::Sequences;
 
 /// What is done sooner shows nothing.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -108,50 +108,24 @@ pub(crate) struct Watched<'a, S> {
     progress: &'a Progress,
 }
 
-impl<S: Source> Source for Watched<'_, S> {
+impl<S: Source<Batch: HasRows>> Source for Watched<'_, S> {
+    type Schema = S::Schema;
+    type Batch = S::Batch;
     type Error = S::Error;
 
-    fn schema(&self) -> &Schema {
+    fn schema(&self) -> &S::Schema {
         self.source.schema()
     }
 
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch, S::Error>>, S::Error> {
+    fn batches(&self) -> Result<Batches<'_, S::Batch, S::Error>, S::Error> {
         let batches = self.source.batches()?;
         self.progress.count("reading", self.rows);
-        Ok(Counted { batches, progress: self.progress })
-    }
-}
-
-impl<S: FeatureSource> FeatureSource for Watched<'_, S> {
-    type Error = S::Error;
-
-    fn schema(&self) -> &FeatureSchema {
-        self.source.schema()
-    }
-
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
-        let batches = self.source.batches()?;
-        self.progress.count("reading", self.rows);
-        Ok(Counted { batches, progress: self.progress })
-    }
-}
-
-impl<S: SequenceSource> SequenceSource for Watched<'_, S> {
-    type Error = S::Error;
-
-    fn states(&self) -> &[String] {
-        self.source.states()
-    }
-
-    fn read(&self) -> Result<impl Iterator<Item = Result<Sequences, S::Error>>, S::Error> {
-        let batches = self.source.read()?;
-        self.progress.count("reading", self.rows);
-        Ok(Counted { batches, progress: self.progress })
+        Ok(Box::new(Counted { batches, progress: self.progress }))
     }
 }
 
 /// Something that has rows.
-trait HasRows {
+pub(crate) trait HasRows {
     fn count_rows(&self) -> usize;
 }
 
@@ -161,7 +135,7 @@ impl HasRows for Batch {
     }
 }
 
-impl HasRows for Arc<FeatureBatch> {
+impl HasRows for FeatureBatch {
     fn count_rows(&self) -> usize {
         self.rows()
     }
@@ -179,8 +153,8 @@ struct Counted<'a, I> {
     progress: &'a Progress,
 }
 
-impl<I: Iterator<Item = Result<B, E>>, B: HasRows, E> Iterator for Counted<'_, I> {
-    type Item = Result<B, E>;
+impl<I: Iterator<Item = Result<Arc<B>, E>>, B: HasRows, E> Iterator for Counted<'_, I> {
+    type Item = Result<Arc<B>, E>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let batch = self.batches.next();
@@ -200,7 +174,7 @@ impl<I> Drop for Counted<'_, I> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use triview::data::InMemory;
+    use triview::data::{InMemory, Schema};
 
     #[test]
     fn every_reading_is_counted_from_zero() {

@@ -1,6 +1,6 @@
 //! What can keep a table or a state from being read or written.
 
-use crate::format::Format;
+use crate::read::format::Format;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -717,6 +717,14 @@ pub enum Error {
         what: &'static str,
         /// What is wrong.
         reason: String,
+    },
+    /// Record batches of which one has other columns than the first.
+    #[error(
+        "record batch {batch}, counted from 0, has other columns than the first; give batches of one schema"
+    )]
+    RecordsDiffer {
+        /// The batch.
+        batch: usize,
     },
     /// What the core refuses.
     #[error(transparent)]

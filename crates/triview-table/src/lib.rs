@@ -1,4 +1,4 @@
-//! Score tables and moment states on disk.
+//! Score tables, moments and models on disk, and Arrow's record batches in memory.
 //!
 //! A score table holds, for each row, what three views say of each class. [`Table`] reads CSV, Parquet, Arrow
 //! IPC and NPY files, several of them as one data set, as a [`Source`](triview::data::Source) of batches:
@@ -19,49 +19,40 @@
 //! of lists for each view; in an array, axes (rows, views, classes). Other columns are ignored, and
 //! [`Table::ignored_columns`] names them. Memory does not grow with the number of rows.
 //!
+//! [`Table::of_records`] takes Arrow's record batches in place of files:
+//!
+//! ```
+//! use arrow_array::{Float64Array, RecordBatch};
+//! use std::sync::Arc;
+//! use triview::data::Source;
+//! use triview_table::{ReadOptions, Table};
+//!
+//! let columns = ["a:cat", "a:dog", "b:cat", "b:dog", "c:cat", "c:dog"];
+//! let column = |at: usize| Arc::new(Float64Array::from(vec![0.5 * at as f64, 1.5])) as _;
+//! let records = RecordBatch::try_from_iter(columns.into_iter().enumerate().map(|(at, name)| (name, column(at))))?;
+//! let table = Table::of_records(vec![records], &ReadOptions::default())?;
+//! assert_eq!((table.schema().views().len(), table.schema().k()), (3, 2));
+//! assert_eq!(table.batches()?.next().transpose()?.map(|batch| batch.rows()), Some(2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! [`FeatureTable`] reads what models make their scores from, and [`model`] the models.
 //!
-//! [`state`] reads and writes what is left when the rows are gone. Everything is written through [`replace`]:
+//! [`moments`] reads and writes what is left when the rows are gone. Everything is written through [`replace`]:
 //! whole or not at all. No file makes a reader panic, and no length in a file is believed before the bytes are there.
 #![forbid(unsafe_code)]
 
-mod arrays;
-mod columns;
-mod csv;
+mod arrow;
+mod envelope;
 mod error;
-mod features;
-mod format;
-mod guard;
-mod hash;
-mod ipc;
-mod lists;
-mod location;
 pub mod model;
-mod npy;
-mod numbers;
-mod parquet;
-mod pending;
-mod pipeline;
-mod prefetch;
-mod replace;
-mod sequences;
-pub mod state;
-mod table;
-mod transitions;
-mod votes;
+pub mod moments;
+mod read;
 mod write;
-mod write_array;
-mod write_columns;
 
 pub use error::Error;
-pub use features::{FeatureOptions, FeatureTable};
-pub use format::Format;
-pub use guard::silence_caught_panics;
-pub use replace::replace;
-pub use sequences::{Named, SequenceTable};
-pub use table::{Input, Keep, ReadOptions, Table};
-pub use transitions::{read_transitions, write_transitions};
-pub use votes::{VoteOptions, VoteTable};
-pub use write::write_scores;
-pub use write_array::write_array;
-pub use write_columns::{Values, write_columns};
+pub use read::{
+    FeatureOptions, FeatureTable, Format, Input, Keep, Named, ReadOptions, SequenceTable, Table, VoteOptions,
+    VoteTable, read_transitions, silence_caught_panics,
+};
+pub use write::{Values, replace, write_array, write_columns, write_scores, write_transitions};

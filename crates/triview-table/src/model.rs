@@ -4,10 +4,9 @@
 //! of views, features and classes as JSON in the metadata under `triview`. The scores of a view are `weight x + bias`; those of
 //! all views add up to the model's.
 
+use crate::envelope::{Envelope, File, KEY};
 use crate::error::Error;
-use crate::format::looks_like_safetensors;
-use crate::replace::replace;
-use crate::state::{Envelope, File, KEY};
+use crate::write::replace;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -15,6 +14,7 @@ use std::io::Write;
 use std::path::Path;
 use triview::data::Schema;
 use triview::learning::{FeatureSchema, LogisticModel};
+use triview::moments::begins_like_safetensors;
 
 const MODEL: &str = "model";
 /// The version of models. A program reads its own version only.
@@ -50,7 +50,7 @@ struct ViewNames {
 /// [`Error::Missing`] and its like, [`Error::Foreign`], [`Error::Version`] or [`Error::Damaged`].
 pub fn read(path: &Path) -> Result<Model, Error> {
     let file = File { path, what: MODEL, version: VERSION };
-    let bytes = file.read(looks_like_safetensors, "it is not in the safetensors format")?;
+    let bytes = file.read(begins_like_safetensors, "it is not in the safetensors format")?;
     let damaged = |reason: &dyn std::fmt::Display| file.damaged(reason);
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(|error| damaged(&error))?;
     let text = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));

@@ -1,6 +1,6 @@
 //! What can keep triview from answering.
 
-use crate::metrics::Unmeasured;
+use std::fmt;
 
 /// The result of anything that can be refused.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -30,7 +30,7 @@ pub enum Error {
         views: Vec<String>,
     },
     /// More views than are looked at in pairs.
-    #[error("{views} views: more than {most} are not supported; choose some with `--views`")]
+    #[error("{views} views: more than {most} are not supported; choose some of them")]
     TooManyViews {
         /// Views given.
         views: usize,
@@ -68,9 +68,7 @@ pub enum Error {
         view: String,
     },
     /// A view that a list of groups forgets.
-    #[error(
-        "view `{view}` is in no group; name it in `--group`, or leave it out by naming the others in `--views`"
-    )]
+    #[error("view `{view}` is in no group; name it in one, or leave the view out")]
     UngroupedView {
         /// The view.
         view: String,
@@ -117,6 +115,40 @@ pub enum Error {
         /// The view.
         view: String,
     },
+    /// A covariate that is NaN or infinite.
+    #[error(
+        "row {row} of the batch, view {view}, covariate {covariate}: it is {value}; covariates must be finite numbers"
+    )]
+    CovariateNotFinite {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// Position of the view.
+        view: usize,
+        /// Position of the covariate.
+        covariate: usize,
+        /// The covariate.
+        value: f64,
+    },
+    /// Not as many of something as are needed.
+    #[error("{given} {what} are given where {needed} are needed")]
+    Shape {
+        /// What.
+        what: &'static str,
+        /// How many there are.
+        given: usize,
+        /// How many there should be.
+        needed: usize,
+    },
+    /// A label that is no class.
+    #[error("row {row} of the batch: the label is class {class}, counted from 0, of {k} classes")]
+    LabelOutside {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// The label.
+        class: usize,
+        /// Classes.
+        k: usize,
+    },
     /// A feature that is NaN or infinite.
     #[error(
         "row {row} of the batch, view {view}, feature {feature}: it is {value}; features must be finite numbers"
@@ -139,15 +171,16 @@ pub enum Error {
         /// The parameter.
         value: f64,
     },
-    /// More features than can be used.
+    /// More covariates than can be used.
     #[error(
-        "view `{view}` has {features} features: at most {most} are used; give fewer, such as their principal components"
+        "view `{view}` has {covariates} features beside its scores: at most {most} are used; give fewer, such as their principal \
+         components"
     )]
-    TooManyFeatures {
+    TooManyCovariates {
         /// The view, or group of views.
         view: String,
-        /// Its features.
-        features: usize,
+        /// Its covariates.
+        covariates: usize,
         /// The most that are used.
         most: usize,
     },
@@ -159,15 +192,15 @@ pub enum Error {
         /// The most that can be answered.
         most: usize,
     },
-    /// More classes than a state of moments can be formed for.
+    /// More classes than third moments are formed for.
     #[error(
-        "{k} classes: the moments of more than {most} have no state that could be saved, merged, split or label rows; \
-         `triview estimate TABLE` without --by, --amplify, --label and --save-posterior answers from the rows"
+        "{k} classes: third moments of more than {most} are not formed, so that nothing can be saved, merged, split or label rows; a plain \
+         estimate answers from the rows themselves"
     )]
-    NoState {
+    NoMoments {
         /// Classes given.
         k: usize,
-        /// The most that there is a state for.
+        /// The most that there are moments for.
         most: usize,
     },
     /// More rows than can be kept in memory.
@@ -183,7 +216,7 @@ pub enum Error {
         /// Classes.
         k: usize,
     },
-    /// More segments than states fit in memory.
+    /// More segments than the moments of which fit in memory.
     #[error(
         "the rows are of more than {most} segments; each needs rows and memory of its own: segment by a column with \
          fewer values, such as the month instead of the day"
@@ -226,9 +259,7 @@ pub enum Error {
         k: usize,
     },
     /// A view that is missing in every row.
-    #[error(
-        "view `{view}` is missing in every row that was looked at; leave it out by naming the others in `--views`"
-    )]
+    #[error("view `{view}` is missing in every row that was looked at; leave the view out")]
     NeverPresent {
         /// The view.
         view: String,
@@ -257,7 +288,7 @@ pub enum Error {
     /// More latent states than a view can tell apart.
     #[error(
         "view `{view}` varies in {rank} direction(s) only, and tells at most {} of {states} latent states apart; ask for fewer \
-         states, or give it features that tell more apart with `--features`",
+         states, or give it covariates that tell more apart",
         rank + 1
     )]
     TooManyStates {
@@ -278,11 +309,11 @@ pub enum Error {
         /// The other.
         second: String,
     },
-    /// States that were not made alike.
+    /// Moments that are not sums of the same things.
     #[error(
-        "the states do not match: {what} is {left} in one and {right} in the other; make the parts with `moments --like`"
+        "the moments do not match: {what} is {left} in one and {right} in the other; sum all parts by one plan"
     )]
-    StateMismatch {
+    PlansDiffer {
         /// What differs.
         what: &'static str,
         /// Its value in the first.
@@ -290,11 +321,36 @@ pub enum Error {
         /// Its value in the second.
         right: String,
     },
-    /// A state whose content cannot be.
-    #[error("not a valid state: {reason}")]
-    InvalidState {
+    /// Moments, or a plan of them, whose content cannot be.
+    #[error("not valid moments: {reason}")]
+    InvalidMoments {
         /// What is wrong.
         reason: String,
+    },
+    /// Bytes that are neither moments nor a plan of them.
+    #[error("not moments: {found}")]
+    NotMoments {
+        /// What was found instead.
+        found: &'static str,
+    },
+    /// Bytes of another version of the format.
+    #[error(
+        "the moments are of format version {found}, and this program reads version {known}; sum the rows again"
+    )]
+    OtherVersion {
+        /// Their version.
+        found: u64,
+        /// The version that is read.
+        known: u64,
+    },
+    /// A loss that could not be read back.
+    #[error(
+        "the loss `{name}` is one of your own: moments of it can be merged and solved here, but not saved, because nothing in a file \
+         could say what it is"
+    )]
+    UnsavableLoss {
+        /// Its name.
+        name: String,
     },
     /// A parameter out of its range.
     #[error("{name} is {value}: {expected}")]
@@ -322,7 +378,7 @@ pub enum Error {
     #[error(
         "the seed model is too weak to tell which class is which: the best naming of the classes leads the second-best by \
          {gap:.3}, between {low:.3} and {high:.3}; train another seed with a smaller step \
-         (`train --step`) or more labels, or give more rows"
+         or more labels, or give more rows"
     )]
     WeakSeed {
         /// By how much the risk of the second-best naming is larger.
@@ -504,3 +560,56 @@ pub enum Error {
     #[error("internal error: {0}; please report it")]
     Internal(&'static str),
 }
+
+impl Error {
+    /// The same of a batch that so many rows came before.
+    #[must_use]
+    pub fn after(mut self, rows: usize) -> Self {
+        match &mut self {
+            Error::NotFinite { row, .. }
+            | Error::CovariateNotFinite { row, .. }
+            | Error::FeatureNotFinite { row, .. }
+            | Error::LabelOutside { row, .. } => *row += rows,
+            _ => {}
+        }
+        self
+    }
+}
+
+/// Why nothing is known of the whole prediction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unmeasured {
+    /// Sums were at hand, and no rows.
+    NoRows,
+    /// Too few of the rows were sampled.
+    FewRows {
+        /// Rows in the sample.
+        rows: usize,
+        /// Rows that are needed.
+        needed: u64,
+    },
+    /// All rows are in one block, so that nothing is known of any error.
+    OneBlock,
+}
+
+impl fmt::Display for Unmeasured {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unmeasured::NoRows => {
+                f.write_str("it takes rows, and moments have none: estimate from the tables")
+            }
+            Unmeasured::FewRows { rows, needed } => {
+                write!(
+                    f,
+                    "it takes {needed} rows, and {rows} are in the sample of all rows: estimate from these rows alone"
+                )
+            }
+            Unmeasured::OneBlock => {
+                f.write_str("all rows are in one block: give clusters of fewer rows, or none")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unmeasured {}

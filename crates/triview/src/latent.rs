@@ -141,15 +141,12 @@ pub struct Mediator {
     /// How many states each class has, where that is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) counts: Option<Vec<usize>>,
-    /// The numbers of states that were tried to find this one.
-    #[serde(default)]
-    pub(crate) tried: Vec<Tried>,
 }
 
 impl Mediator {
     /// One state a class.
     pub(crate) fn classes(k: usize) -> Self {
-        Self { map: (0..k).collect(), counts: None, tried: Vec::new() }
+        Self { map: (0..k).collect(), counts: None }
     }
 
     /// The number of states.
@@ -176,7 +173,7 @@ pub struct Tried {
 }
 
 /// The states of an answer.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct States {
     /// The class of each state.
     pub map: Vec<usize>,

@@ -1,19 +1,18 @@
 //! `triview compare`: the estimate beside what others say without labels.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, made};
 use crate::args::Global;
-use crate::comparison::{Comparison, Line, Truth};
 use crate::inputs::{note_changes, refuse_states};
-use crate::json;
 use crate::label_args::CompareArgs;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use triview::baselines::{self, Old};
-use triview::data::Sample;
-use triview::data::Source;
+use triview::data::{Sample, Source};
 use triview::estimator::Estimate;
 use triview::loss::{self, Loss};
+use triview_report::comparison::{Comparison, Line, Truth};
+use triview_report::json;
 use triview_table::Table;
 
 /// Estimates, asks the baselines on a sample of the same rows, and sets all beside the truth where labels tell it.
@@ -52,7 +51,8 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
     if let Some(path) = &args.svg {
         output::write_text(path, &comparison.picture().svg()?)?;
     }
-    let text = if args.json { json::to_text(&comparison.object())? } else { comparison.text() };
+    let made = made(global.seed, &inputs);
+    let text = if args.json { json::to_text(&comparison.object(&made))? } else { comparison.text() };
     Ok(Answer::new(text).trusted(estimate.trusted()))
 }
 
@@ -81,7 +81,7 @@ fn old(args: &CompareArgs, table: &Table) -> Result<Option<Old>> {
 fn truth(table: &Table, loss: &dyn Loss, column: &str) -> Result<Truth> {
     let mut truth = Truth::new(table.schema().views().len());
     for batch in table.batches()? {
-        if let Some(labelled) = Old::new(&batch?) {
+        if let Some(labelled) = Old::new(&*batch?) {
             truth.add(&labelled, loss);
         }
     }

@@ -2,11 +2,8 @@
 
 use crate::answer::Answer;
 use crate::args::{DemoArgs, Global};
-use crate::chart::{Chart, Series};
 use crate::digits;
-use crate::json;
 use crate::output;
-use crate::printer::{Align, WIDTH, aligned, plain, with_error, wrapped};
 use crate::progress::Progress;
 use anyhow::{Context, Result};
 use indicatif::HumanCount;
@@ -17,6 +14,9 @@ use triview::data::{InMemory, Schema};
 use triview::estimator::{Estimator, Params};
 use triview::lab::{Composites, Images, Recipe};
 use triview::learning::{LogisticModel, LogisticParams, log_loss, predictive_entropy};
+use triview_report::json;
+use triview_report::picture::{Chart, Series};
+use triview_report::text::{Align, WIDTH, aligned, plain, with_error, wrapped};
 
 /// Composites to train on and, at each distortion, to test on: with 5,000 some strong distortions lose a class.
 const ROWS: usize = 10_000;
@@ -97,7 +97,7 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
             let truth = log_loss(&scores, rows.labels());
             let entropy = predictive_entropy(&scores);
             let estimate = estimator
-                .estimate(&InMemory::new(schema.clone(), vec![scores]))
+                .estimate(&InMemory::new(schema.clone(), [scores]))
                 .with_context(|| format!("at distortion {distortion}"))?;
             Ok(Step {
                 distortion,
@@ -110,7 +110,7 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
                 interval: estimate.interval,
                 independence_p_value: estimate.independence.p_value,
                 trusted: estimate.trusted(),
-                alarms: estimate.alarms.into_iter().map(|alarm| alarm.message).collect(),
+                alarms: estimate.alarms.iter().map(ToString::to_string).collect(),
             })
         })
         .collect()

@@ -1,23 +1,22 @@
 //! `triview estimate`: the risk from unlabelled scores.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, FRONT, made};
 use crate::args::{EstimateArgs, Global};
 use crate::commands::few_labels;
 use crate::inputs::{Inputs, note_changes};
-use crate::json::{self, EstimateObject};
 use crate::output;
-use crate::printer;
 use crate::progress::Progress;
-use crate::segments::{Segment, Segmented};
 use anyhow::{Result, bail};
 use rayon::prelude::*;
 use triview::Error;
+use triview::Moments;
 use triview::data::Sample;
 use triview::diagnostics::Alarm;
-use triview::estimator::Amplified;
-use triview::estimator::{Estimate, Estimator};
-use triview::moments::Moments;
-use triview_table::{Table, state};
+use triview::estimator::{Amplified, Estimate, Estimator};
+use triview_report::json::{self, EstimateObject};
+use triview_report::segments::{Segment, Segmented};
+use triview_report::text;
+use triview_table::{Table, moments};
 
 /// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
@@ -49,19 +48,21 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         false => from_moments(args, &estimator, inputs, &progress)?,
     };
     drop(progress);
-    let object = EstimateObject::new(&estimate).amplified(amplified.as_ref()).metrics(args.metrics);
-    let mut shown = printer::estimate(&estimate, amplified.as_ref());
+    let made = made(global.seed, &args.input.inputs);
+    let object = EstimateObject::new(&estimate, FRONT, Some(&made));
+    let object = object.amplified(amplified.as_ref()).metrics(args.metrics);
+    let mut shown = text::estimate(&estimate, amplified.as_ref(), FRONT);
     if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
-        shown = format!("{shown}\n{}", printer::metrics(&estimate, metrics));
+        shown = format!("{shown}\n{}", text::metrics(&estimate, metrics));
     }
-    let text = match (args.json, &segments) {
+    let answer = match (args.json, &segments) {
         (true, None) => json::to_text(&object)?,
-        (true, Some(segments)) => json::to_text(&segments.object(object))?,
+        (true, Some(segments)) => json::to_text(&segments.object(object, FRONT))?,
         (false, None) => shown,
         (false, Some(segments)) => format!("{shown}\n{}", segments.text()),
     };
     let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
-    Ok(Answer::new(text).trusted(estimate.trusted() && some_segment))
+    Ok(Answer::new(answer).trusted(estimate.trusted() && some_segment))
 }
 
 /// The estimate, and what else was asked for.
@@ -89,21 +90,17 @@ fn from_moments(
         }
     };
     progress.spin("fitting");
-    let mut estimate = match &sample {
-        Some(sample) => estimator.solve_with(&moments, sample)?,
-        None => estimator.solve(&moments)?,
-    };
+    let mut estimate = estimator.answer(&moments, sample.as_ref())?;
     let amplified = match args.amplify.map(|groups| estimator.amplify(&moments, groups)) {
         // The plain answer stands, and is not to be trusted.
-        Some(Err(error @ Error::NoMajority { .. })) => {
-            let remedy = "ask --amplify for fewer groups, or give more rows";
-            estimate.alarms.push(Alarm { message: error.to_string(), remedy });
+        Some(Err(Error::NoMajority { solved, groups, reason })) => {
+            estimate.alarms.push(Alarm::NoMajority { solved, groups, reason });
             None
         }
         other => other.transpose()?,
     };
     if let Some(path) = &args.save_posterior {
-        state::write_header(path, &estimator.posterior(&moments)?)?;
+        moments::write_plan(path, &estimator.second_plan(&moments)?)?;
     }
     Ok(Solved { estimate, amplified, segments })
 }
@@ -116,7 +113,7 @@ fn by_segment(
 ) -> Result<(Moments, Sample, Vec<Segment>)> {
     let source = progress.watch(table, table.rows());
     let sample = Sample::of(&source)?;
-    let states = estimator.moments_by(&source, &estimator.look_at(&sample)?)?;
+    let states = estimator.moments_by(&source, &estimator.plan(&sample)?)?;
     note_changes(table, progress);
     progress.spin("fitting each segment");
     let segments = states
@@ -124,7 +121,7 @@ fn by_segment(
         .par_iter()
         .map(|(key, moments)| {
             let rows = moments.rows();
-            let outcome = estimator.solve_with(moments, &sample.of_segment(*key, rows));
+            let outcome = estimator.answer(moments, Some(&sample.of_segment(*key, rows)));
             Segment {
                 name: table.segment_name(*key).unwrap_or_else(|| format!("{key:016x}")),
                 rows,

@@ -1,12 +1,10 @@
 //! `triview estimate --label` and `--label-budget`: a few labels beside many rows without.
 
 use super::label::kept_values;
-use crate::answer::Answer;
+use crate::answer::{Answer, FRONT, made};
 use crate::args::{EstimateArgs, Global};
 use crate::inputs::{note_changes, refuse_states};
-use crate::json::{self, EstimateObject};
 use crate::output;
-use crate::printer::{self, Budget};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use indicatif::HumanCount;
@@ -17,6 +15,8 @@ use std::path::Path;
 use triview::data::Sample;
 use triview::estimator::few_labels::{Labelled, Worth};
 use triview::estimator::{Estimate, Estimator};
+use triview_report::json::{self, EstimateObject};
+use triview_report::text::{self, Budget};
 use triview_table::{Error, Keep, Table, Values, write_columns};
 
 /// Estimates from tables with and without the labels, and says how many more would do.
@@ -36,13 +36,13 @@ pub(crate) fn run(args: &EstimateArgs, estimator: &Estimator, global: &Global) -
     let progress = Progress::new(global.quiet);
     let source = progress.watch(&table, table.rows());
     let sample = Sample::of(&source)?;
-    let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
+    let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
     let (estimate, labelled) = match asked.label {
         Some(_) => {
             let (estimate, labelled) = estimator.solve_labelled(&source, &moments, &sample)?;
             (estimate, Some(labelled))
         }
-        None => (estimator.solve_with(&moments, &sample)?, None),
+        None => (estimator.answer(&moments, Some(&sample))?, None),
     };
     note_changes(&table, &progress);
     let budget = match (asked.label_budget, &labelled) {
@@ -63,34 +63,36 @@ pub(crate) fn run(args: &EstimateArgs, estimator: &Estimator, global: &Global) -
         (None, _) => {}
     }
     drop(progress);
-    answer(args, &estimate, labelled.as_ref(), budget.as_ref())
+    answer(args, global, &estimate, labelled.as_ref(), budget.as_ref())
 }
 
 fn answer(
     args: &EstimateArgs,
+    global: &Global,
     estimate: &Estimate,
     labelled: Option<&Labelled>,
     budget: Option<&Budget>,
 ) -> Result<Answer> {
     let trusted = labelled.map_or(estimate.trusted(), Labelled::trusted);
-    let text = match args.json {
+    let answer = match args.json {
         true => {
-            let object = EstimateObject::new(estimate).metrics(args.metrics);
-            json::to_text(&object.labelled(labelled, &estimate.classes).budget(budget))?
+            let made = made(global.seed, &args.input.inputs);
+            let object = EstimateObject::new(estimate, FRONT, Some(&made)).metrics(args.metrics);
+            json::to_text(&object.labelled(labelled, &estimate.classes, FRONT).budget(budget))?
         }
         false => {
-            let mut text = labelled.map(|labelled| printer::labelled(estimate, labelled)).unwrap_or_default();
-            text += &printer::estimate(estimate, None);
+            let labels = labelled.map(|labelled| text::labelled(estimate, labelled, FRONT));
+            let mut shown = labels.unwrap_or_default() + &text::estimate(estimate, None, FRONT);
             if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
-                text += &format!("\n{}", printer::metrics(estimate, metrics));
+                shown += &format!("\n{}", text::metrics(estimate, metrics));
             }
-            text += &budget
-                .map(|budget| format!("\n{}", printer::budget(budget, estimate.trusted())))
-                .unwrap_or_default();
-            text
+            if let Some(budget) = budget {
+                shown += &format!("\n{}", text::budget(budget, estimate.trusted()));
+            }
+            shown
         }
     };
-    Ok(Answer::new(text).trusted(trusted))
+    Ok(Answer::new(answer).trusted(trusted))
 }
 
 /// How many labels bring the interval to a width, where there are some already.

@@ -1,16 +1,16 @@
 //! `triview hmm`: the risk of a sequence model.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, FRONT, made};
 use crate::args::{Global, HmmArgs};
-use crate::json;
 use crate::output;
-use crate::printer::{self, WIDTH, names};
 use crate::progress::Progress;
-use crate::sequences_json::SequencesObject;
 use anyhow::Result;
 use indicatif::HumanCount;
 use std::path::PathBuf;
 use triview::sequences::{Adapted, Chain, Paths, SequenceEstimate, SequenceParams};
+use triview_report::json;
+use triview_report::json::SequencesObject;
+use triview_report::text::{self, WIDTH, names};
 use triview_table::{
     Error, Named, SequenceTable, Values, read_transitions, write_columns, write_transitions,
 };
@@ -46,13 +46,14 @@ pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
         write_transitions(path, estimate.adapted.chain())?;
     }
     drop(progress);
-    Ok(answer(args, &estimate)?.trusted(estimate.trusted()))
+    Ok(answer(args, global, &estimate)?.trusted(estimate.trusted()))
 }
 
-fn answer(args: &HmmArgs, estimate: &SequenceEstimate) -> Result<Answer> {
+fn answer(args: &HmmArgs, global: &Global, estimate: &SequenceEstimate) -> Result<Answer> {
+    let made = made(global.seed, &args.inputs);
     Ok(Answer::new(match args.json {
-        true => json::to_text(&SequencesObject::new(estimate))?,
-        false => printer::sequences(estimate),
+        true => json::to_text(&SequencesObject::new(estimate, FRONT, &made))?,
+        false => text::sequences(estimate, FRONT),
     }))
 }
 

@@ -2,15 +2,14 @@
 
 use crate::answer::Answer;
 use crate::args::InspectArgs;
-use crate::json::{self, ByName, GroupingObject};
-use crate::printer::{WIDTH, facts, missing, name, names};
 use anyhow::Result;
 use indicatif::{HumanBytes, HumanCount};
 use serde::Serialize;
-use triview::latent::Mediator;
-use triview::moments::Header;
+use triview::Plan;
+use triview_report::json::{self, ByName, GroupingObject};
+use triview_report::text::{WIDTH, facts, missing, name, names};
 use triview_table::model::{self, Model};
-use triview_table::state;
+use triview_table::moments;
 
 /// What there is to tell of a file.
 #[derive(Debug, Serialize)]
@@ -43,16 +42,15 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Answer> {
     if let Ok(model) = model::read(path) {
         return inspect_model(&model, std::fs::metadata(path)?.len(), args.json);
     }
-    let (header, rows, blocks, missing) = if state::is_state(path) {
-        let moments = state::read(path)?;
-        let header = moments.header().clone();
-        (header, Some(moments.rows()), Some(moments.blocks().len()), moments.missing())
+    let (plan, rows, blocks, missing) = if moments::is_moments(path) {
+        let summed = moments::read(path)?;
+        (summed.plan().clone(), Some(summed.rows()), Some(summed.blocks()[0]), summed.missing())
     } else {
-        (state::read_header(path)?, None, None, Vec::new())
+        (moments::read_plan(path)?, None, None, Vec::new())
     };
     let contents = Contents {
-        missing: json::missing(header.schema.views(), &missing),
-        ..Contents::new(&header, rows, blocks, std::fs::metadata(path)?.len())
+        missing: json::missing(plan.schema().views(), &missing),
+        ..Contents::new(&plan, rows, blocks, std::fs::metadata(path)?.len())
     };
     let text = if args.json { json::to_text(&contents)? } else { contents.text() };
     Ok(Answer::new(text))
@@ -90,21 +88,21 @@ fn inspect_model(model: &Model, bytes: u64, json: bool) -> Result<Answer> {
 }
 
 impl<'a> Contents<'a> {
-    fn new(header: &'a Header, rows: Option<u64>, blocks: Option<usize>, bytes: u64) -> Self {
+    fn new(plan: &'a Plan, rows: Option<u64>, blocks: Option<usize>, bytes: u64) -> Self {
         Self {
             schema: json::SCHEMA,
             kind: if rows.is_some() { "state" } else { "posterior" },
             rows,
             blocks,
             missing: None,
-            loss: header.loss.name(),
-            features: header.features.name(),
-            views: header.schema.views(),
-            groups: json::named(header.schema.views(), header.grouping.groups.iter()),
-            grouping: GroupingObject::new(header.schema.views(), &header.grouping),
-            extra_features: header.schema.all_features(),
-            classes: header.schema.classes(),
-            latent: header.latent.as_ref().map(Mediator::states),
+            loss: plan.loss().name(),
+            features: plan.features(),
+            views: plan.schema().views(),
+            groups: json::named(plan.schema().views(), plan.partition().iter()),
+            grouping: GroupingObject::new(plan.schema().views(), &plan.look().grouping),
+            extra_features: plan.schema().all_covariates(),
+            classes: plan.schema().classes(),
+            latent: plan.latent_states(),
             bytes,
         }
     }

@@ -1,6 +1,6 @@
 //! `triview label`: surrogate labels and class posteriors of rows.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, FRONT};
 use crate::args::Global;
 use crate::inputs::{note_changes, refuse_states};
 use crate::label_args::LabelArgs;
@@ -8,8 +8,7 @@ use crate::output;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use indicatif::HumanCount;
-use triview::data::Sample;
-use triview::data::{Batch, Schema};
+use triview::data::{Batch, Sample, Schema};
 use triview::estimator::Labeller;
 use triview_table::{Error, Format, Keep, Table, Values, write_array, write_columns};
 
@@ -34,14 +33,15 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     let progress = Progress::new(global.quiet);
     let source = progress.watch(&table, table.rows());
     let sample = Sample::of(&source)?;
-    let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
-    let (estimate, labeller) = estimator.solve_labelling(&moments)?;
+    let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
+    let solved = estimator.solve(&moments)?;
+    let (estimate, labeller) = (solved.estimate(), solved.labeller()?);
     note_changes(&table, &progress);
     progress.count("labelling", table.rows());
     let labelled = table.keeping()?.map(|read| {
         let (batch, kept) = read?;
         progress.advance(batch.rows());
-        Ok((labels(&labeller, &batch), kept, batch.rows()))
+        Ok((labels(&labeller, &batch)?, kept, batch.rows()))
     });
     let rows = match format {
         Format::Npy => {
@@ -66,7 +66,7 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     };
     progress.note(&format!("{} rows in `{}`", HumanCount(rows), args.output.display()));
     for alarm in &estimate.alarms {
-        progress.note(&format!("not to be trusted: {alarm}; {}", alarm.remedy));
+        progress.note(&format!("not to be trusted: {alarm}; {}", FRONT.remedy(alarm)));
     }
     Ok(Answer::new(String::new()).trusted(estimate.trusted()))
 }
@@ -79,8 +79,8 @@ fn columns(schema: &Schema) -> impl Iterator<Item = String> {
 }
 
 /// Their values: for each view the surrogate labels that the others give, then the posterior.
-fn labels(labeller: &Labeller, batch: &Batch) -> Vec<Vec<f64>> {
-    let surrogates = labeller.label(batch);
+fn labels(labeller: &Labeller, batch: &Batch) -> triview::Result<Vec<Vec<f64>>> {
+    let surrogates = labeller.label(batch)?;
     let classes = 0..labeller.schema().k();
     let views = 0..labeller.schema().views().len();
     let of_view = |view: usize| {
@@ -88,9 +88,9 @@ fn labels(labeller: &Labeller, batch: &Batch) -> Vec<Vec<f64>> {
         classes.clone().map(move |class| (group, class))
     };
     let surrogate = |(group, class)| surrogates.column(group, class).to_vec();
-    let posterior = labeller.posterior(batch);
+    let posterior = labeller.posterior(batch)?;
     let posterior = posterior.chunks_exact(batch.rows().max(1)).map(<[f64]>::to_vec);
-    views.flat_map(of_view).map(surrogate).chain(posterior).collect()
+    Ok(views.flat_map(of_view).map(surrogate).chain(posterior).collect())
 }
 
 /// Columns of `n` numbers, row by row.

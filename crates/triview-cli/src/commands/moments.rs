@@ -8,7 +8,8 @@ use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
 use std::path::PathBuf;
-use triview_table::state;
+use triview::data::Sample;
+use triview_table::moments;
 
 /// Reads all rows once (twice where the feature map has to be fitted first) and writes the state.
 pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
@@ -23,24 +24,24 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
     let read: Vec<PathBuf> = args.inputs.iter().chain(&args.like).chain(&args.posterior).cloned().collect();
     output::check(&args.output, &read)?;
     let given = match (&args.like, &args.posterior) {
-        (Some(like), _) => Some((like, state::read(like)?.header().clone())),
-        (None, Some(posterior)) => Some((posterior, state::read_header(posterior)?)),
+        (Some(like), _) => Some((like, moments::read(like)?.plan().clone())),
+        (None, Some(posterior)) => Some((posterior, moments::read_plan(posterior)?)),
         (None, None) => None,
     };
     let table = match &given {
-        Some((path, header)) => open_tables(&args.inputs, &args.table, Some(&header.schema), None)
+        Some((path, plan)) => open_tables(&args.inputs, &args.table, Some(plan.schema()), None)
             .with_context(|| format!("with the views and classes of `{}`", path.display()))?,
         None => open_tables(&args.inputs, &args.table, None, None)?,
     };
     let progress = Progress::new(global.quiet);
     let source = progress.watch(&table, table.rows());
-    let header = match given {
-        Some((_, header)) => header,
-        None => estimator.look(&source)?,
+    let plan = match given {
+        Some((_, plan)) => plan,
+        None => estimator.plan(&Sample::of(&source)?)?,
     };
-    let moments = estimator.moments(&source, &header)?;
-    state::write(&args.output, &moments)?;
+    let summed = estimator.moments(&source, &plan)?;
+    moments::write(&args.output, &summed)?;
     note_changes(&table, &progress);
-    progress.note(&format!("{} rows in `{}`", HumanCount(moments.rows()), args.output.display()));
+    progress.note(&format!("{} rows in `{}`", HumanCount(summed.rows()), args.output.display()));
     Ok(Answer::new(String::new()))
 }

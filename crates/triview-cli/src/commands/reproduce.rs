@@ -10,12 +10,13 @@ use crate::mnist;
 use crate::output::write_text;
 use crate::progress::Progress;
 use anyhow::{Context, Result};
-use triview::data::{InMemory, Schema};
-use triview::estimator::{Estimate, Features, Params};
-use triview::lab::{Composites, Images, Recipe};
+use triview::data::{InMemory, Sample, Schema};
+use triview::estimator::{Estimate, Params};
+use triview::features::FeatureChoice;
+use triview::lab::{Composites, Images, Recipe, tensor_risk};
 use triview::learning::{
-    AdaptParams, Adaptation, Adapter, FeatureBatch, FeaturesInMemory, LogisticModel, LogisticParams,
-    error_rate, log_loss, predictive_entropy,
+    AdaptParams, Adaptation, Adapter, FeatureBatch, FeatureSchema, LogisticModel, LogisticParams, error_rate,
+    log_loss, predictive_entropy,
 };
 
 /// The radius of the ball in figures b and c, in standardised features; chosen on other draws (docs/adaptation.md).
@@ -209,7 +210,7 @@ impl<'a> Lot<'a> {
         let (batch, widths) = (rows.batch(), rows.batch().widths().to_vec());
         let views = (0..batch.views()).map(|view| batch.view(view).to_vec()).collect();
         let unlabelled = FeatureBatch::new(batch.rows(), widths, views)?;
-        let source = FeaturesInMemory::new(rows.schema(), vec![unlabelled]);
+        let source = InMemory::new(rows.schema(), [unlabelled]);
         let oracle = errors(&train(&rows, STEP, self.draw)?)?;
         let [many, few] = self.seeds.each_ref().map(|seed| -> Result<_> {
             let (adaptation, gap, low, retrained) = self.adapt(&source, seed)?;
@@ -234,8 +235,8 @@ impl<'a> Lot<'a> {
         let scores = self.seeds[0].1.scores(rows.batch())?;
         let (truth, entropy) = (log_loss(&scores, rows.labels()), predictive_entropy(&scores).value);
         let source = InMemory::new(self.schema.clone(), vec![scores]);
-        let by_scores = Params::new().seed(self.seed).features(Features::Scores).check()?;
-        let moments = by_scores.moments(&source, &by_scores.look(&source)?)?;
+        let by_scores = Params::new().seed(self.seed).features(FeatureChoice::Scores).check()?;
+        let moments = by_scores.moments(&source, &by_scores.plan(&Sample::of(&source)?)?)?;
         let two_passes = match known {
             Some(estimate) => estimate,
             None => Params::new().seed(self.seed).check()?.estimate(&source)?,
@@ -245,8 +246,8 @@ impl<'a> Lot<'a> {
             draw: self.draw,
             truth: truth.value,
             truth_error: truth.standard_error,
-            tensor: by_scores.solve_by_tensor_alone(&moments)?,
-            refined: by_scores.solve(&moments)?.risk,
+            tensor: tensor_risk(&moments, self.seed)?,
+            refined: by_scores.solve(&moments)?.estimate().risk,
             two_passes: two_passes.risk,
             two_passes_error: two_passes.standard_error,
             validation: self.validation,
@@ -258,7 +259,7 @@ impl<'a> Lot<'a> {
     /// end, and how often it was trained again.
     fn adapt(
         &self,
-        source: &FeaturesInMemory,
+        source: &InMemory<FeatureSchema, FeatureBatch>,
         (labelled, seed): &(Composites, LogisticModel),
     ) -> Result<(Option<Adaptation>, f64, f64, u32)> {
         let (mut model, mut step, mut retrained) = (seed.clone(), STEP, 0);

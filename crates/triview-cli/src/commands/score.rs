@@ -8,7 +8,7 @@ use crate::progress::Progress;
 use anyhow::Result;
 use indicatif::HumanCount;
 use std::path::{Path, PathBuf};
-use triview::learning::FeatureSource;
+use triview::data::Source;
 use triview_table::model::{self, Model};
 use triview_table::{Error, FeatureOptions, FeatureTable, write_scores};
 

@@ -2,9 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::{Global, SimulateArgs};
-use crate::json::{self, ByName};
 use crate::output;
-use crate::printer::with_error;
 use crate::progress::Progress;
 use crate::truth::Truth;
 use anyhow::Result;
@@ -15,6 +13,8 @@ use serde::Serialize;
 use triview::data::Batch;
 use triview::lab::{Population, Preset, Setting};
 use triview::loss::{self, LogLoss, SharedLoss, Whole};
+use triview_report::json::{self, ByName};
+use triview_report::text::with_error;
 use triview_table::write_scores;
 
 /// How many scores are drawn at a time.

@@ -2,16 +2,17 @@
 
 use crate::answer::Answer;
 use crate::args::{Global, SimulateArgs};
-use crate::json;
 use crate::output;
-use crate::printer::with_error;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use serde::Serialize;
-use triview::sequences::{Chain, ChainPopulation, ChainSetting, Paths, Sequences};
+use triview::lab::{ChainPopulation, ChainSetting};
+use triview::sequences::{Chain, Paths, Sequences};
+use triview_report::json;
+use triview_report::text::with_error;
 use triview_table::{Error, Values, write_columns, write_transitions};
 
 /// States that are drawn when nothing is said, and how far apart they lie.

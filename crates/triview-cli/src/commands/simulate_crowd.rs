@@ -2,13 +2,13 @@
 
 use crate::answer::Answer;
 use crate::args::{Global, SimulateArgs};
-use crate::json::{self, ByName};
 use crate::output;
 use crate::progress::Progress;
 use anyhow::Result;
 use indicatif::HumanCount;
 use serde::Serialize;
-use triview::votes::{CrowdSetting, SimulatedCrowd};
+use triview::lab::{CrowdSetting, SimulatedCrowd};
+use triview_report::json::{self, ByName};
 use triview_table::{Error, Values, write_columns};
 
 /// Rows that are written at a time.

@@ -4,12 +4,13 @@ use crate::answer::Answer;
 use crate::args::Global;
 use crate::learning_args::{TrainArgs, TrainMethod};
 use crate::output;
-use crate::printer::{WIDTH, names};
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use indicatif::HumanCount;
 use triview::data::Schema;
-use triview::learning::{FeatureBatch, FeatureSource, LogisticParams, train_by_lbfgs};
+use triview::data::Source;
+use triview::learning::{FeatureBatch, LogisticParams, train_by_lbfgs};
+use triview_report::text::{WIDTH, names};
 use triview_table::model::{self, Model};
 use triview_table::{FeatureOptions, FeatureTable};
 
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &TrainArgs, global: &Global) -> Result<Answer> {
     let schema = Schema::new(table.schema().views().to_vec(), classes)?;
     let watched = progress.watch(&table, table.rows());
     let batches = watched.batches()?.collect::<Result<Vec<_>, _>>()?;
-    let rows = FeatureBatch::concatenate(&batches);
+    let rows = FeatureBatch::concatenate(&batches)?;
     drop(batches);
     progress.spin("training");
     let labelled = (0..rows.rows()).filter(|&row| rows.label(row).is_some()).count();

@@ -1,14 +1,14 @@
 //! `triview estimate --votes`: a crowd's annotators, and the error rate of the labels that they give together.
 
-use crate::answer::Answer;
+use crate::answer::{Answer, FRONT, made};
 use crate::args::{EstimateArgs, Global};
-use crate::json;
-use crate::printer::{self, WIDTH, names};
 use crate::progress::Progress;
-use crate::votes_json::VotesObject;
 use anyhow::Result;
 use indicatif::HumanCount;
 use triview::votes::VoteParams;
+use triview_report::json;
+use triview_report::json::VotesObject;
+use triview_report::text::{self, WIDTH, names};
 use triview_table::{VoteOptions, VoteTable};
 
 /// Reads the votes and estimates the crowd behind them.
@@ -29,9 +29,10 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     progress.spin("fitting");
     let estimate = estimator.estimate(&table.votes, &table.classes)?;
     drop(progress);
-    let text = match args.json {
-        true => json::to_text(&VotesObject::new(&estimate, &table.annotators))?,
-        false => printer::votes(&estimate, &table.annotators),
+    let made = made(global.seed, &args.input.inputs);
+    let answer = match args.json {
+        true => json::to_text(&VotesObject::new(&estimate, &table.annotators, FRONT, &made))?,
+        false => text::votes(&estimate, &table.annotators, FRONT),
     };
-    Ok(Answer::new(text).trusted(estimate.trusted()))
+    Ok(Answer::new(answer).trusted(estimate.trusted()))
 }

@@ -1,6 +1,6 @@
 //! Who is who: the order of the latent classes (appendix A of the paper).
 
-use crate::loss::best;
+use crate::numeric::argmax;
 use faer::Mat;
 use pathfinding::matrix::Matrix;
 use pathfinding::prelude::kuhn_munkres;
@@ -105,7 +105,7 @@ pub(crate) fn call_counted(weights: &Mat<f64>, prior: &[f64], counts: &[usize]) 
     let second = (0..states).map(without).max_by(|a, b| total(a).total_cmp(&total(b))).unwrap_or_default();
     let mut order: Vec<usize> = (0..states).collect();
     order.sort_by(|&a, &b| class_of[a].cmp(&class_of[b]).then(prior[b].total_cmp(&prior[a])));
-    let best_class = |state: usize| best((0..k).map(|class| weights[(state, class)]));
+    let best_class = |state: usize| argmax((0..k).map(|class| weights[(state, class)]));
     let free: Vec<usize> = (0..states).map(best_class).collect();
     let pairs =
         |class_of: &[usize]| order.iter().enumerate().map(|(z, &state)| [class_of[state], z]).collect();

@@ -1,11 +1,12 @@
 //! From moments and a fit to the risk.
 
-use crate::answer::{Kind, Surrogates};
-use crate::answer::{Matching, assign, call_counted, call_states};
+use super::matching::{Matching, assign, call_counted, call_states};
+use super::surrogate::{Kind, Surrogates};
 use crate::error::Result;
 use crate::fit::{Mixture, Whitening};
 use crate::loss::Loss;
 use crate::moments::{Family, Layout, Part};
+use crate::settings::limits::BELOW_POSSIBLE;
 use faer::Mat;
 
 /// The risk and what it was made of.
@@ -29,7 +30,7 @@ impl Risk {
         layout: &Layout,
         sums: &[f64],
     ) -> Self {
-        let mean_offset = layout.loss.of(sums)[0] / layout.rows.of(sums)[0];
+        let mean_offset = layout.offset.scalar(sums) / layout.rows.scalar(sums);
         let cut = loss.risk(mean_offset, prior, &conditional, names);
         for (tails, conditional) in layout.tails.iter().zip(&mut conditional) {
             add_tails(tails, names, layout, sums, conditional);
@@ -83,14 +84,18 @@ pub(crate) fn posterior_risk(loss: &dyn Loss, layout: &Layout, sums: &[f64]) -> 
 
 /// The mean of the smallest loss of each row: no labels could make the risk smaller.
 pub(crate) fn least_risk(layout: &Layout, sums: &[f64]) -> f64 {
-    layout.loss.of(sums)[5] / layout.rows.of(sums)[0]
+    layout.least_loss.scalar(sums) / layout.rows.scalar(sums)
+}
+
+/// Whether a risk is below the smallest possible one by more than its error explains.
+pub(crate) fn impossible(risk: f64, error: f64, least: f64) -> bool {
+    risk < least - BELOW_POSSIBLE * error
 }
 
 /// How many rows make up the mean of the squared loss under the posterior: all of them if it is the same in each, one if one
 /// outweighs all others.
 pub(crate) fn rows_carrying_squares(layout: &Layout, sums: &[f64]) -> f64 {
-    let loss = layout.loss.of(sums);
-    loss[3] * loss[3] / loss[6]
+    layout.squared_loss.scalar(sums).powi(2) / layout.squared_loss_squared.scalar(sums)
 }
 
 /// The risk of the rows of these sums by surrogate labels of their features, latent classes called by these names.

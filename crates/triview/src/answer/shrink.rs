@@ -1,4 +1,4 @@
-//! The moments' answer, drawn towards that of the fitted posterior.
+//! The moments' answer, shrunk towards that of the fitted posterior.
 //!
 //! Surrogate labels are right on average whatever the features are, and noisy. Means under the posterior that the feature
 //! map implies are quiet, and off by as much as the posterior is wrong. With `d` the difference of the two risks and `s`
@@ -18,44 +18,41 @@
 //! more than noise explains, is first taken towards the posterior's until it is possible, with any number of classes.
 //! Beyond noise it is a sign that views depend on each other: it is left as it is, and an alarm says so.
 
-use crate::answer::{Deviations, jackknife, share_believed};
-use crate::answer::{Quantities, Solution};
-use crate::answer::{Risk, least_risk, posterior_risk};
-use crate::diagnostics::impossible;
+use super::blend::Blended;
+use super::jackknife::{Deviations, jackknife};
+use super::numbers::Numbers;
+use super::quantities::Quantities;
+use super::risk::{impossible, least_risk, posterior_risk};
 use crate::error::Result;
 use crate::moments::Moments;
-use faer::Mat;
+use crate::settings::shrinkage::{CAUTION, CAUTION_OF_STATES, ERROR_POWER};
 
-/// How far a difference must stand out of its error to be believed by half, squared.
-const CAUTION: f64 = 2.0;
-/// The same where there are more latent states than classes.
-const CAUTION_OF_STATES: f64 = 16.0;
+/// The share of a difference that is believed, given its square and that of its error, times a constant.
+pub(crate) fn share_believed(squared: f64, noise: f64) -> f64 {
+    if noise > 0.0 { squared / (squared + noise) } else { 1.0 }
+}
 
 /// What the posterior of a feature map says, without any labels' help.
 pub(crate) struct PlugIn {
-    prior: Vec<f64>,
-    risk: Risk,
-    /// Of the [`Quantities`]; no naming, and so no lead of one.
-    deviations: Deviations,
+    quantities: Quantities,
+    deviations: Deviations<Quantities>,
 }
 
 impl PlugIn {
     pub(crate) fn new(moments: &Moments) -> Result<Self> {
-        let (layout, loss) = (moments.layout(), &*moments.header().loss);
-        let names: Vec<usize> = (0..moments.header().schema.k()).collect();
+        let (layout, loss) = (moments.layout(), &*moments.plan().loss);
         let read = |sums: &[f64]| {
             let (prior, risk) = posterior_risk(loss, layout, sums);
-            let row = Quantities::row(0.0, &names, &prior, &risk);
-            (prior, risk, row)
+            Quantities::of_classes(&prior, &risk)
         };
-        let (prior, risk, whole) = read(&moments.total());
-        let deviations = jackknife(moments, &whole, |_, left| Ok(read(left).2))?;
-        Ok(Self { prior, risk, deviations })
+        let quantities = read(&moments.total());
+        let deviations = jackknife(moments, &quantities, |_, left| Ok(read(left)))?;
+        Ok(Self { quantities, deviations })
     }
 
     /// The squared standard error of the difference of the moments' risk from this one.
-    pub(crate) fn variance_of_difference(&self, solution: &Solution) -> f64 {
-        solution.deviations.of_difference(&self.deviations).powi(2)
+    pub(crate) fn variance_of_difference(&self, blended: &Blended) -> f64 {
+        blended.deviations.of_difference(|q| q.risk, &self.deviations, |q| q.risk).powi(2)
     }
 }
 
@@ -70,85 +67,70 @@ fn share_possible(to: f64, from: f64, least: f64) -> f64 {
     if to < least && least < from { (from - least) / (from - to) } else { 1.0 }
 }
 
-/// The answer between the moments' and the posterior's.
-pub(crate) struct Drawn {
-    pub(crate) risk: f64,
-    pub(crate) prior: Vec<f64>,
-    /// `M_t` of each holder of terms, one column a class.
-    pub(crate) conditional: Vec<Mat<f64>>,
-    /// Of the [`Quantities`].
-    pub(crate) deviations: Deviations,
+/// The answer between the moments' and the posterior's: what is printed, and what alarms judge.
+#[derive(Debug, Clone)]
+pub(crate) struct Shrunk {
+    /// The answer of the moments alone.
+    pub(crate) blended: Blended,
+    pub(crate) quantities: Quantities,
+    pub(crate) deviations: Deviations<Quantities>,
     /// The share of the moments.
     pub(crate) share: f64,
 }
 
-impl Drawn {
+impl Blended {
     /// Errors of the answer are those of the posterior's mean, and of the moments' difference from it between all, as if
     /// the posterior said nothing, and `sqrt(w)`, as if its own error were known to be of the size of `d`: the geometric
     /// mean of these.
-    pub(crate) fn new(moments: &Moments, solution: &Solution) -> Result<Self> {
-        let (header, own) = (moments.header(), &solution.risk);
-        let variance =
-            header.features.settled().map_or(0.0, |settled| settled.variance / moments.rows() as f64);
+    pub(crate) fn shrink(self, moments: &Moments) -> Result<Shrunk> {
+        let (plan, own) = (moments.plan(), &self.quantities);
+        let variance = plan.look.settled().map_or(0.0, |settled| settled.variance / moments.rows() as f64);
         if variance == 0.0 {
-            return Ok(Self::moments_own(solution));
+            return Ok(self.unshrunk());
         }
         let other = PlugIn::new(moments)?;
         let least = least_risk(moments.layout(), &moments.total());
-        let possible = match impossible(own.value, solution.standard_error(), least) {
-            false => share_possible(own.value, other.risk.value, least),
+        let possible = match impossible(own.risk, self.standard_error(), least) {
+            false => share_possible(own.risk, other.quantities.risk, least),
             true => 1.0,
         };
-        let difference = possible * (own.value - other.risk.value);
-        let caution = match header.states() {
+        let difference = possible * (own.risk - other.quantities.risk);
+        let caution = match plan.states() {
             2 => 0.0,
-            states if states > header.schema.k() => CAUTION_OF_STATES,
+            states if states > plan.schema.k() => CAUTION_OF_STATES,
             _ => CAUTION,
         };
         let caution = caution * complete(moments);
         let share = |squared: f64| share_believed(squared, caution * variance);
         let believed = possible * share(difference * difference);
         if !difference.is_finite() || believed == 1.0 {
-            return Ok(Self::moments_own(solution));
+            return Ok(self.unshrunk());
         }
-        let between = |own: f64, other: f64| believed * own + (1.0 - believed) * other;
-        let prior: Vec<f64> =
-            solution.prior.iter().zip(&other.prior).map(|(own, other)| between(*own, *other)).collect();
-        // Joint means are drawn, so that the risk of a sum is drawn as they are.
-        let conditional =
-            own.conditional.iter().zip(&other.risk.conditional).map(|(of_moments, of_posterior)| {
-                Mat::from_fn(of_moments.nrows(), of_moments.ncols(), |i, j| {
-                    let [own, other] =
-                        [solution.prior[j] * of_moments[(i, j)], other.prior[j] * of_posterior[(i, j)]];
-                    between(own, other) / prior[j]
-                })
-            });
-        let remaining = share(difference * difference + variance).powf(0.25);
+        let between = Quantities::combine(&[(own, believed), (&other.quantities, 1.0 - believed)]);
+        let remaining = share(difference * difference + variance).powf(ERROR_POWER);
         let deviations =
-            Deviations::mean(&[(&solution.deviations, remaining), (&other.deviations, 1.0 - remaining)]);
-        Ok(Self {
-            risk: between(own.value, other.risk.value),
-            conditional: conditional.collect(),
-            prior,
-            deviations,
-            share: believed,
-        })
+            Deviations::mean(&[(&self.deviations, remaining), (&other.deviations, 1.0 - remaining)]);
+        // The posterior's classes are named, and no naming comes second.
+        let quantities = Quantities { gap: own.gap, ..between };
+        Ok(Shrunk { quantities, deviations, share: believed, blended: self })
     }
 
     /// The answer of the moments alone.
-    fn moments_own(solution: &Solution) -> Self {
-        Self {
-            risk: solution.risk.value,
-            prior: solution.prior.clone(),
-            conditional: solution.risk.conditional.clone(),
-            deviations: solution.deviations.clone(),
-            share: 1.0,
-        }
+    fn unshrunk(self) -> Shrunk {
+        let (quantities, deviations) = (self.quantities.clone(), self.deviations.clone());
+        Shrunk { quantities, deviations, share: 1.0, blended: self }
+    }
+}
+
+impl Shrunk {
+    /// The standard error of the risk: the jackknife's, and all that rests on the fitted posterior alone.
+    pub(crate) fn standard_error(&self) -> f64 {
+        self.deviations.standard_error(|q| q.risk).hypot(self.blended.tail)
     }
 
-    /// The standard error of the risk.
-    pub(crate) fn standard_error(&self, tail: f64) -> f64 {
-        self.deviations.standard_error(Quantities::risk).hypot(tail)
+    /// That of the lead of the best naming, of which the posterior says nothing.
+    pub(crate) fn gap_error(&self) -> f64 {
+        self.blended.deviations.standard_error(|q| q.gap)
     }
 }
 
@@ -157,16 +139,15 @@ mod tests {
     use super::*;
     use crate::answer::solve;
     use crate::data::InMemory;
-    use crate::error::Result;
     use crate::estimator::Params;
     use crate::lab::{Population, Preset};
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    fn solved(preset: Preset, seed: u64) -> Result<(Moments, Solution)> {
+    fn solved(preset: Preset, seed: u64) -> Result<(Moments, Blended)> {
         let population = Population::draw(&preset.setting(), seed)?;
         let (rows, _) = population.rows(4_000, &mut Pcg64::seed_from_u64(seed));
-        let source = InMemory::new(population.schema().clone(), vec![rows]);
+        let source = InMemory::new(population.schema().clone(), [rows]);
         let estimator = Params::new().check()?;
         let moments = estimator.moments(&source, &estimator.look(&source)?)?;
         let solution = solve(&moments, 0)?;
@@ -177,15 +158,15 @@ mod tests {
     fn the_answer_lies_between_the_two_and_is_near_the_moments() -> Result<()> {
         for preset in [Preset::Three, Preset::Six] {
             let (moments, solution) = solved(preset, 100)?;
-            let drawn = Drawn::new(&moments, &solution)?;
-            let (_, posterior) = posterior_risk(&*moments.header().loss, moments.layout(), &moments.total());
-            let ends = [solution.risk.value, posterior.value];
-            assert!(ends[0].min(ends[1]) <= drawn.risk && drawn.risk <= ends[0].max(ends[1]));
+            let shrunk = solution.clone().shrink(&moments)?;
+            let (_, posterior) = posterior_risk(&*moments.plan().loss, moments.layout(), &moments.total());
+            let (own, risk) = (solution.quantities.risk, shrunk.quantities.risk);
+            assert!(own.min(posterior.value) <= risk && risk <= own.max(posterior.value));
             // The bound is in standard errors of the first look, which saw the same rows.
-            let moved = (drawn.risk - solution.risk.value).abs() / solution.standard_error();
+            let moved = (risk - own).abs() / solution.standard_error();
             assert!(moved <= 1.2 * 0.71, "{moved}");
-            assert!(drawn.share > 0.0 && drawn.share < 1.0, "{}", drawn.share);
-            assert!(drawn.standard_error(0.0) < solution.standard_error());
+            assert!(shrunk.share > 0.0 && shrunk.share < 1.0, "{}", shrunk.share);
+            assert!(shrunk.standard_error() < solution.standard_error());
         }
         Ok(())
     }
@@ -193,13 +174,13 @@ mod tests {
     #[test]
     fn the_risk_is_that_of_the_prior_and_the_conditional_risk() -> Result<()> {
         let (moments, solution) = solved(Preset::Six, 101)?;
-        let drawn = Drawn::new(&moments, &solution)?;
+        let shrunk = solution.shrink(&moments)?.quantities;
         let (layout, total) = (moments.layout(), moments.total());
-        let offset = layout.loss.of(&total)[0] / moments.rows() as f64;
+        let offset = layout.offset.scalar(&total) / moments.rows() as f64;
         let names: Vec<usize> = (0..6).collect();
-        let again = moments.header().loss.risk(offset, &drawn.prior, &drawn.conditional, &names);
-        assert!((again - drawn.risk).abs() < 1e-9, "{again} {}", drawn.risk);
-        assert!((drawn.prior.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let again = moments.plan().loss.risk(offset, &shrunk.prior, &shrunk.conditional(), &names);
+        assert!((again - shrunk.risk).abs() < 1e-9, "{again} {}", shrunk.risk);
+        assert!((shrunk.prior.iter().sum::<f64>() - 1.0).abs() < 1e-9);
         Ok(())
     }
 
@@ -215,9 +196,9 @@ mod tests {
     #[test]
     fn two_classes_have_the_moments_answer() -> Result<()> {
         let (moments, solution) = solved(Preset::Two, 100)?;
-        let drawn = Drawn::new(&moments, &solution)?;
-        assert_eq!(drawn.risk.to_bits(), solution.risk.value.to_bits());
-        assert_eq!(drawn.standard_error(0.0).to_bits(), solution.standard_error().to_bits());
+        let shrunk = solution.clone().shrink(&moments)?;
+        assert_eq!(shrunk.quantities.risk.to_bits(), solution.quantities.risk.to_bits());
+        assert_eq!(shrunk.standard_error().to_bits(), solution.standard_error().to_bits());
         Ok(())
     }
 }

@@ -3,10 +3,11 @@
 //! `w_v = pinv(U_v) u_v` has `E[w_v | y = j] = e_j`. So for any function `g` of another view,
 //! `E[g(x_a) w_v,j] = pi_j E[g(x_a) | y = j]`: averages over unlabelled rows become averages over a class.
 
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::error::Result;
+use crate::features::Evaluated;
 use crate::fit::{Mixture, Whitening};
-use crate::moments::{Family, Layout, Part, others};
+use crate::moments::{Family, Layout, Part, Plan};
 use crate::numeric::linalg::{from_rows, pseudo_inverse};
 use faer::Mat;
 use faer::linalg::solvers::Solve;
@@ -33,6 +34,9 @@ impl Kind {
         }
     }
 }
+
+/// For each group the map from what its labels `W_-v` are made of to the labels: one row a latent state, cells row by row.
+pub(crate) type LabelMaps = [Vec<f64>; VIEWS];
 
 /// The surrogate labels of each view as linear functions of its plain features.
 #[derive(Debug, Clone)]
@@ -97,7 +101,7 @@ impl Surrogates {
 
     /// The labels `W_-v` of each group as a linear function, one row a class, cells row by row: of the features of
     /// the two others, one after the other, or of their posterior.
-    pub(crate) fn label_maps(&self, kind: Kind, layout: &Layout, sums: &[f64]) -> [Vec<f64>; VIEWS] {
+    pub(crate) fn label_maps(&self, kind: Kind, layout: &Layout, sums: &[f64]) -> LabelMaps {
         std::array::from_fn(|v| match kind {
             Kind::Linear => {
                 let parts = || others(v).into_iter().zip(self.weights(v));
@@ -148,6 +152,26 @@ impl Surrogates {
         };
         layout.pair_terms.iter().zip(&layout.holders).map(of_holder).collect()
     }
+}
+
+/// What the labels of a group are linear in: the features of the two others, or their posterior.
+pub(crate) fn label_basis(
+    plan: &Plan,
+    kind: Kind,
+    evaluated: &[Evaluated; VIEWS],
+    group: usize,
+    rows: usize,
+) -> Vec<f64> {
+    let [a, b] = others(group).map(|other| &evaluated[other]);
+    let mut columns = Vec::new();
+    match kind {
+        Kind::Linear => {
+            columns.extend_from_slice(&a.features);
+            columns.extend_from_slice(&b.features);
+        }
+        Kind::Pair => plan.features.combine(rows, &[&a.posterior, &b.posterior], &mut columns),
+    }
+    columns
 }
 
 fn divide_columns(matrix: &mut Mat<f64>, by: &[f64]) {

@@ -2,7 +2,8 @@
 
 use super::{Said, Unsuited, mean, predictions};
 use crate::data::Batch;
-use crate::loss::{self, Loss, best};
+use crate::loss::{self, Loss};
+use crate::numeric::argmax;
 use crate::votes::{Crowd, Vote, Votes};
 
 const TOO_MANY: Unsuited = "these are too many classes for confusion matrices";
@@ -11,7 +12,7 @@ const TOO_MANY: Unsuited = "these are too many classes for confusion matrices";
 pub(super) fn predictions_of(rows: &Batch, view: usize) -> Vec<Option<usize>> {
     let predicted = |row: usize| {
         let scores = (0..rows.k()).map(|class| rows.column(view, class)[row]);
-        (!rows.is_missing(view, row)).then(|| best(scores))
+        (!rows.is_missing(view, row)).then(|| argmax(scores))
     };
     (0..rows.rows()).map(predicted).collect()
 }

@@ -17,7 +17,8 @@ mod threshold;
 mod validation;
 
 use crate::data::Batch;
-use crate::loss::{self, Loss, best};
+use crate::loss::{self, Loss};
+use crate::numeric::argmax;
 
 /// What a baseline says.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -133,7 +134,7 @@ pub fn all(rows: &Batch, old: Option<&Old>, loss: &dyn Loss) -> Vec<Baseline> {
 /// The class with the largest summed score of each row.
 fn predictions(rows: &Batch) -> Vec<usize> {
     let (n, k, total) = (rows.rows(), rows.k(), rows.total());
-    (0..n).map(|row| best((0..k).map(|class| total[class * n + row]))).collect()
+    (0..n).map(|row| argmax((0..k).map(|class| total[class * n + row]))).collect()
 }
 
 /// The softmax of the summed scores, row by row.

@@ -1,131 +1,9 @@
-//! What each view says of each class: names, batches of scores, and where batches come from.
+//! Some rows of a score table.
 
-use crate::data::Groups;
+use super::schema::expect;
+use super::{MOST_VIEWS, VIEWS};
 use crate::error::{Error, Result};
-use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
-
-/// The method rests on three views that are independent given the class; where a table has more, they are grouped
-/// into three (see [`Groups`]).
-pub const VIEWS: usize = 3;
-
-/// The most input views: one bit each, and every pair of them is looked at when they are grouped.
-pub const MOST_VIEWS: usize = 64;
-
-/// What the columns of a score table mean.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(try_from = "Names")]
-pub struct Schema {
-    views: Vec<String>,
-    classes: Vec<String>,
-    /// For each view the names of its further features; empty where no view has any.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    features: Vec<Vec<String>>,
-}
-
-/// The unchecked form of a [`Schema`], as it is read from a file.
-#[derive(Deserialize)]
-struct Names {
-    views: Vec<String>,
-    classes: Vec<String>,
-    #[serde(default)]
-    features: Vec<Vec<String>>,
-}
-
-impl TryFrom<Names> for Schema {
-    type Error = Error;
-
-    fn try_from(names: Names) -> Result<Self> {
-        if !names.features.is_empty() && names.features.len() != names.views.len() {
-            return Err(Error::InvalidState { reason: "its features are not of its views".into() });
-        }
-        Schema::new(names.views, names.classes)?.with_features(names.features)
-    }
-}
-
-impl Schema {
-    /// Checks the names: three or more different views, two or more different classes.
-    ///
-    /// # Errors
-    /// [`Error::ViewCount`], [`Error::TooManyViews`], [`Error::ClassCount`] or [`Error::DuplicateName`].
-    pub fn new(views: Vec<String>, classes: Vec<String>) -> Result<Self> {
-        if views.len() < VIEWS {
-            return Err(Error::ViewCount { views });
-        }
-        if views.len() > MOST_VIEWS {
-            return Err(Error::TooManyViews { views: views.len(), most: MOST_VIEWS });
-        }
-        if classes.len() < 2 {
-            return Err(Error::ClassCount { classes });
-        }
-        for (kind, names) in [("view", &views), ("class", &classes)] {
-            refuse_duplicates(kind, names)?;
-        }
-        Ok(Self { views, classes, features: Vec::new() })
-    }
-
-    /// The same views with further features of them, of which these are the names, view by view: what tells states apart
-    /// that a view's scores do not.
-    ///
-    /// # Errors
-    /// [`Error::DuplicateName`].
-    ///
-    /// # Panics
-    /// When there are names for another number of views: a mistake of the caller's.
-    pub fn with_features(mut self, features: Vec<Vec<String>>) -> Result<Self> {
-        for names in &features {
-            refuse_duplicates("feature", names)?;
-        }
-        if features.iter().any(|names| !names.is_empty()) {
-            assert_eq!(features.len(), self.views.len(), "names of the features of every view");
-            self.features = features;
-        }
-        Ok(self)
-    }
-
-    /// The further features of all views, `view:feature`.
-    pub fn all_features(&self) -> Vec<String> {
-        let of_view = |(view, names): (&String, &Vec<String>)| {
-            names.iter().map(|name| format!("{view}:{name}")).collect::<Vec<_>>()
-        };
-        self.views.iter().zip(&self.features).flat_map(of_view).collect()
-    }
-
-    /// How many further features some views have in all.
-    pub(crate) fn features_of(&self, views: &[usize]) -> usize {
-        views.iter().map(|&view| self.features(view).len()).sum()
-    }
-
-    /// Names of a view's further features.
-    pub fn features(&self, view: usize) -> &[String] {
-        self.features.get(view).map_or(&[], Vec::as_slice)
-    }
-
-    /// Names of the input views.
-    pub fn views(&self) -> &[String] {
-        &self.views
-    }
-
-    /// Names of the classes, in the order of every matrix in a result.
-    pub fn classes(&self) -> &[String] {
-        &self.classes
-    }
-
-    /// The number of classes, `k`.
-    pub fn k(&self) -> usize {
-        self.classes.len()
-    }
-}
-
-/// Refuses a name that stands twice.
-fn refuse_duplicates(kind: &'static str, names: &[String]) -> Result<()> {
-    let mut sorted: Vec<&String> = names.iter().collect();
-    sorted.sort();
-    match sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(Error::DuplicateName { kind, name: pair[0].clone() }),
-        None => Ok(()),
-    }
-}
 
 /// Some rows of a score table.
 ///
@@ -135,8 +13,8 @@ fn refuse_duplicates(kind: &'static str, names: &[String]) -> Result<()> {
 pub struct Batch {
     rows: usize,
     scores: Vec<Vec<f64>>,
-    /// For each view the columns of its further features; empty where no view has any.
-    features: Vec<Vec<f64>>,
+    /// For each view the columns of its covariates; empty where no view has any.
+    covariates: Vec<Vec<f64>>,
     /// For each row, one bit a view that is missing in it; absent where none is in any.
     missing: Option<Vec<u64>>,
     clusters: Option<Vec<u64>>,
@@ -149,23 +27,49 @@ impl Batch {
     /// A batch of `rows` rows; `scores[v][class * rows + row]` is the score of view `v` for a class.
     ///
     /// # Errors
-    /// [`Error::NotFinite`] with the row (within this batch), view and class of the first score that is
-    /// NaN or infinite.
-    ///
-    /// # Panics
-    /// When there are fewer than three views, or they differ in length or are no multiple of `rows`: a mistake of the
-    /// caller's.
+    /// [`Error::Shape`] where there are fewer than three views, or they differ in length or are no multiple of `rows`;
+    /// [`Error::NotFinite`] with the row (within this batch), view and class of the first score that is NaN or infinite.
     pub fn new(rows: usize, scores: impl Into<Vec<Vec<f64>>>) -> Result<Self> {
         let scores = scores.into();
-        assert!(scores.len() >= VIEWS, "a batch of {} views", scores.len());
+        if !(VIEWS..=MOST_VIEWS).contains(&scores.len()) {
+            return Err(Error::Shape { what: "views", given: scores.len(), needed: VIEWS });
+        }
+        let length = scores[0].len().checked_div(rows).unwrap_or(0) * rows;
         for (view, scores) in scores.iter().enumerate() {
-            assert!(rows == 0 || scores.len().is_multiple_of(rows), "view {view}: ragged batch");
+            expect("scores of a view", scores.len(), length)?;
             if let Some(at) = scores.iter().position(|score| !score.is_finite()) {
                 return Err(Error::NotFinite { row: at % rows, view, class: at / rows, value: scores[at] });
             }
         }
-        assert!(scores.iter().all(|other| other.len() == scores[0].len()), "views of unequal length");
         Ok(Self::from_finite(rows, scores))
+    }
+
+    /// A batch from scores that lie row by row, then view by view, then class by class, as a NumPy array of the shape (rows,
+    /// views, classes) does.
+    ///
+    /// ```
+    /// use triview::data::Batch;
+    ///
+    /// // Two rows of three views that each have a score for two classes.
+    /// let scores = [0.1_f32, 0.9, 0.3, 0.7, 0.2, 0.8, 1.5, -0.5, 0.4, 0.6, 2.0, -1.0];
+    /// let batch = Batch::from_rows(&scores, 3, 2)?;
+    /// assert_eq!((batch.rows(), batch.views(), batch.k()), (2, 3, 2));
+    /// assert!(Batch::from_rows(&scores[1..], 3, 2).is_err());
+    /// # Ok::<(), triview::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Batch::new`], and [`Error::Shape`] for scores that are not those of whole rows.
+    pub fn from_rows<T: Copy + Into<f64>>(scores: &[T], views: usize, classes: usize) -> Result<Self> {
+        let width = views.checked_mul(classes).filter(|width| *width > 0);
+        let width = width.ok_or(Error::Shape { what: "scores a row", given: 0, needed: VIEWS })?;
+        let rows = scores.len() / width;
+        expect("scores", scores.len(), rows * width)?;
+        let of_view = |view: usize| {
+            let column = |class: usize| scores[view * classes + class..].iter().step_by(width);
+            (0..classes).flat_map(|class| column(class).map(|score| (*score).into())).collect()
+        };
+        Self::new(rows, if rows == 0 { vec![Vec::new(); views] } else { (0..views).map(of_view).collect() })
     }
 
     /// A batch of scores that were computed here and are finite by construction.
@@ -173,7 +77,7 @@ impl Batch {
         Self {
             rows,
             scores,
-            features: Vec::new(),
+            covariates: Vec::new(),
             missing: None,
             clusters: None,
             segments: None,
@@ -181,31 +85,30 @@ impl Batch {
         }
     }
 
-    /// The same batch with further features of its views: `features[v][f * rows + row]`. They say nothing of the loss, and
-    /// help to tell states apart. What they are in rows in which their view is missing is forgotten.
+    /// The same batch with covariates of its views: `covariates[v][c * rows + row]`. They say nothing of the loss, and
+    /// help to tell latent states apart. What they are in rows in which their view is missing is forgotten.
     ///
     /// # Errors
-    /// [`Error::FeatureNotFinite`] with the row (within this batch), view and feature of the first that is NaN or infinite.
-    ///
-    /// # Panics
-    /// When there are columns for another number of views, or of another length: a mistake of the caller's.
-    pub fn with_features(mut self, mut features: Vec<Vec<f64>>) -> Result<Self> {
-        assert_eq!(features.len(), self.views(), "columns of the features of every view");
-        for (view, columns) in features.iter_mut().enumerate() {
-            assert!(
-                self.rows == 0 || columns.len().is_multiple_of(self.rows),
-                "view {view}: ragged features"
-            );
+    /// [`Error::Shape`] for columns of another number of views or of another length; [`Error::CovariateNotFinite`] with the row
+    /// (within this batch), view and covariate of the first that is NaN or infinite.
+    pub fn with_covariates(mut self, mut covariates: Vec<Vec<f64>>) -> Result<Self> {
+        expect("lists of covariates", covariates.len(), self.views())?;
+        for (view, columns) in covariates.iter_mut().enumerate() {
+            expect(
+                "covariates of a view",
+                columns.len(),
+                columns.len().checked_div(self.rows).unwrap_or(0) * self.rows,
+            )?;
             for row in self.without(&[view]) {
                 columns.iter_mut().skip(row).step_by(self.rows).for_each(|cell| *cell = 0.0);
             }
             if let Some(at) = columns.iter().position(|cell| !cell.is_finite()) {
-                let (row, feature, value) = (at % self.rows, at / self.rows, columns[at]);
-                return Err(Error::FeatureNotFinite { row, view, feature, value });
+                let (row, covariate, value) = (at % self.rows, at / self.rows, columns[at]);
+                return Err(Error::CovariateNotFinite { row, view, covariate, value });
             }
         }
-        if features.iter().any(|columns| !columns.is_empty()) {
-            self.features = features;
+        if covariates.iter().any(|columns| !columns.is_empty()) {
+            self.covariates = covariates;
         }
         Ok(self)
     }
@@ -213,17 +116,29 @@ impl Batch {
     /// The same batch without some views in some rows: `missing` has for each row one bit a view, the lowest for the
     /// first. What their scores were is forgotten. A row may lack all of its views.
     ///
-    /// # Panics
-    /// When there is not one number a row, or a bit stands for no view: a mistake of the caller's.
-    #[must_use]
-    pub fn with_missing(mut self, missing: Vec<u64>) -> Self {
-        assert_eq!(missing.len(), self.rows, "missing views of every row");
+    /// # Errors
+    /// [`Error::Shape`] where there is not one number a row, or a bit stands for no view.
+    pub fn with_missing(self, missing: Vec<u64>) -> Result<Self> {
+        expect("rows that say which views they lack", missing.len(), self.rows)?;
+        let any = missing.iter().fold(0, |any: u64, row| any | row);
+        let highest = (u64::BITS - any.leading_zeros()) as usize;
+        if highest > self.views() {
+            return Err(Error::Shape {
+                what: "views that may be missing",
+                given: highest,
+                needed: self.views(),
+            });
+        }
+        Ok(self.lacking(missing))
+    }
+
+    /// The same of bits that are known to be right.
+    pub(crate) fn lacking(mut self, missing: Vec<u64>) -> Self {
         let any = missing.iter().fold(0, |any, row| any | row);
-        assert!(self.views() == MOST_VIEWS || any >> self.views() == 0, "a bit for every view");
         if any == 0 {
             return self;
         }
-        let columns = self.scores.iter_mut().enumerate().chain(self.features.iter_mut().enumerate());
+        let columns = self.scores.iter_mut().enumerate().chain(self.covariates.iter_mut().enumerate());
         for (view, columns) in columns.filter(|(view, _)| any >> view & 1 == 1) {
             for column in columns.chunks_exact_mut(self.rows) {
                 let cells = column.iter_mut().zip(&missing);
@@ -237,37 +152,43 @@ impl Batch {
     /// The same batch whose rows belong to groups: rows with equal keys are kept in one block, so that
     /// the standard error is right for rows that depend on each other.
     ///
-    /// # Panics
-    /// When there is not one key a row.
-    #[must_use]
-    pub fn with_clusters(mut self, clusters: Vec<u64>) -> Self {
-        assert_eq!(clusters.len(), self.rows, "one cluster key a row");
+    /// # Errors
+    /// [`Error::Shape`] where there is not one key a row.
+    pub fn with_clusters(mut self, clusters: Vec<u64>) -> Result<Self> {
+        expect("cluster keys", clusters.len(), self.rows)?;
         self.clusters = Some(clusters);
-        self
+        Ok(self)
+    }
+
+    /// A batch of scores that are finite by construction, of rows with these cluster keys.
+    pub(crate) fn from_clusters(clusters: Vec<u64>, scores: Vec<Vec<f64>>) -> Self {
+        let batch = Self::from_finite(clusters.len(), scores);
+        Self { clusters: Some(clusters), ..batch }
     }
 
     /// The same batch whose rows belong to segments: rows with equal keys are answered together, and apart from
     /// the others, by [`SegmentedAccumulator`](crate::moments::SegmentedAccumulator).
     ///
-    /// # Panics
-    /// When there is not one key a row.
-    #[must_use]
-    pub fn with_segments(mut self, segments: Vec<u64>) -> Self {
-        assert_eq!(segments.len(), self.rows, "one segment key a row");
+    /// # Errors
+    /// [`Error::Shape`] where there is not one key a row.
+    pub fn with_segments(mut self, segments: Vec<u64>) -> Result<Self> {
+        expect("segment keys", segments.len(), self.rows)?;
         self.segments = Some(segments);
-        self
+        Ok(self)
     }
 
     /// The same batch with the class of each row that is known. What is made of scores alone never looks at them.
     ///
-    /// # Panics
-    /// When there is not one entry a row, or a class is not one of the batch's.
-    #[must_use]
-    pub fn with_labels(mut self, labels: Vec<Option<usize>>) -> Self {
-        assert_eq!(labels.len(), self.rows, "one label a row, or none");
-        assert!(labels.iter().flatten().all(|class| *class < self.k()), "a label of another class");
+    /// # Errors
+    /// [`Error::Shape`] where there is not one entry a row; [`Error::LabelOutside`] for a class that is not one of the batch's.
+    pub fn with_labels(mut self, labels: Vec<Option<usize>>) -> Result<Self> {
+        expect("labels", labels.len(), self.rows)?;
+        let outside = |label: &Option<usize>| label.is_some_and(|class| class >= self.k());
+        if let Some(row) = labels.iter().position(outside) {
+            return Err(Error::LabelOutside { row, class: labels[row].unwrap_or_default(), k: self.k() });
+        }
         self.labels = Some(labels);
-        self
+        Ok(self)
     }
 
     /// The class of a row, where it is known.
@@ -284,7 +205,7 @@ impl Batch {
         Self {
             rows: rows.len(),
             scores: taken(&self.scores),
-            features: taken(&self.features),
+            covariates: taken(&self.covariates),
             missing: keys(&self.missing),
             clusters: keys(&self.clusters),
             segments: keys(&self.segments),
@@ -292,29 +213,33 @@ impl Batch {
         }
     }
 
-    /// The same rows with one view a group, whose scores are the sums of those of its members that are there; it is
-    /// missing where all of them are.
-    pub(crate) fn grouped(&self, groups: &Groups) -> Self {
+    /// The same rows with one view a group, given what of each row's missing views a group's missing follows from: scores are the
+    /// sums of those of its views that are there.
+    pub(super) fn joined<'g>(
+        &self,
+        groups: impl Iterator<Item = &'g Vec<usize>> + Clone,
+        missing: impl Fn(u64) -> u64,
+    ) -> Self {
         Self {
             rows: self.rows,
-            scores: groups.iter().map(|views| self.sum(views)).collect(),
-            features: match self.features.is_empty() {
+            scores: groups.clone().map(|views| self.sum(views)).collect(),
+            covariates: match self.covariates.is_empty() {
                 true => Vec::new(),
-                false => groups.iter().map(|views| self.joined_features(views)).collect(),
+                false => groups.map(|views| self.joined_covariates(views)).collect(),
             },
-            missing: self.missing.as_ref().map(|rows| rows.iter().map(|row| groups.missing(*row)).collect()),
+            missing: self.missing.as_ref().map(|rows| rows.iter().map(|row| missing(*row)).collect()),
             clusters: self.clusters.clone(),
             segments: self.segments.clone(),
             labels: self.labels.clone(),
         }
     }
 
-    /// The features of some views, one view after the other. Where a view is missing they are their own mean.
-    fn joined_features(&self, views: &[usize]) -> Vec<f64> {
+    /// The covariates of some views, one view after the other. Where a view is missing they are their own mean.
+    fn joined_covariates(&self, views: &[usize]) -> Vec<f64> {
         let mut joined = Vec::new();
         for &view in views {
-            let (means, missing, from) = (self.feature_means(view), self.without(&[view]), joined.len());
-            joined.extend_from_slice(self.features(view));
+            let (means, missing, from) = (self.covariate_means(view), self.without(&[view]), joined.len());
+            joined.extend_from_slice(self.covariates(view));
             for (column, mean) in joined[from..].chunks_exact_mut(self.rows.max(1)).zip(means) {
                 missing.iter().for_each(|&row| column[row] = mean);
             }
@@ -322,11 +247,11 @@ impl Batch {
         joined
     }
 
-    /// The means of a view's features over the rows in which it is there.
-    pub(crate) fn feature_means(&self, view: usize) -> Vec<f64> {
+    /// The means of a view's covariates over the rows in which it is there.
+    pub(crate) fn covariate_means(&self, view: usize) -> Vec<f64> {
         let present = (self.rows - self.without(&[view]).len()).max(1) as f64;
         // In the other rows they are zero.
-        let columns = self.features(view).chunks_exact(self.rows.max(1));
+        let columns = self.covariates(view).chunks_exact(self.rows.max(1));
         columns.map(|column| column.iter().sum::<f64>() / present).collect()
     }
 
@@ -353,7 +278,7 @@ impl Batch {
         (rows.len(), take_rows(self.rows, &self.sum(views), &rows))
     }
 
-    /// How many rows have a view, and all that it says in those rows: its scores, class by class, then its features.
+    /// How many rows have a view, and all that it says in those rows: its scores, class by class, then its covariates.
     pub(crate) fn present_inputs(&self, view: usize) -> (usize, Vec<f64>) {
         if self.missing.is_none() {
             return (self.rows, self.inputs(view).into_owned());
@@ -362,11 +287,11 @@ impl Batch {
         (rows.len(), take_rows(self.rows, &self.inputs(view), &rows))
     }
 
-    /// All that a view says: its scores, class by class, then its features.
+    /// All that a view says: its scores, class by class, then its covariates.
     pub(crate) fn inputs(&self, view: usize) -> Cow<'_, [f64]> {
-        match self.features(view) {
+        match self.covariates(view) {
             [] => Cow::Borrowed(self.view(view)),
-            features => Cow::Owned([self.view(view), features].concat()),
+            covariates => Cow::Owned([self.view(view), covariates].concat()),
         }
     }
 
@@ -400,9 +325,9 @@ impl Batch {
         &self.scores[view]
     }
 
-    /// The further features of a view, one column after the other.
-    pub fn features(&self, view: usize) -> &[f64] {
-        self.features.get(view).map_or(&[], Vec::as_slice)
+    /// The covariates of a view, one column after the other.
+    pub fn covariates(&self, view: usize) -> &[f64] {
+        self.covariates.get(view).map_or(&[], Vec::as_slice)
     }
 
     /// The scores of one view for one class, row by row.
@@ -450,44 +375,59 @@ pub(crate) fn take_rows(n: usize, columns: &[f64], rows: &[usize]) -> Vec<f64> {
     columns.chunks_exact(n.max(1)).flat_map(|column| rows.iter().map(|&row| column[row])).collect()
 }
 
-/// Something that can be read from its beginning more than once, batch by batch.
-pub trait Source {
-    /// What reading may fail with.
-    type Error: From<Error>;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+mod tests {
+    use super::*;
 
-    /// What the columns mean.
-    fn schema(&self) -> &Schema;
-
-    /// Reads all rows from the first on. Batches of some ten thousand rows suit the kernels best; their
-    /// order and sizes must be the same in every reading.
-    ///
-    /// # Errors
-    /// Whatever keeps the source from being opened again.
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch, Self::Error>>, Self::Error>;
-}
-
-/// Batches that are in memory already.
-#[derive(Debug, Clone)]
-pub struct InMemory {
-    schema: Schema,
-    batches: Vec<Batch>,
-}
-
-impl InMemory {
-    /// A source over these batches.
-    pub fn new(schema: Schema, batches: Vec<Batch>) -> Self {
-        Self { schema, batches }
-    }
-}
-
-impl Source for InMemory {
-    type Error = Error;
-
-    fn schema(&self) -> &Schema {
-        &self.schema
+    fn batch() -> Batch {
+        Batch::new(2, vec![vec![1.0, 2.0, 3.0, 4.0]; 3]).unwrap()
     }
 
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch>>> {
-        Ok(self.batches.iter().cloned().map(Ok))
+    #[test]
+    fn rows_and_columns_are_the_same_scores() {
+        let scores: Vec<f64> = (0..24).map(f64::from).collect();
+        let batch = Batch::from_rows(&scores, 4, 3).unwrap();
+        assert_eq!((batch.rows(), batch.views(), batch.k()), (2, 4, 3));
+        assert_eq!(batch.column(1, 2), [5.0, 17.0]);
+        let single: Vec<f32> = (0..24).map(|score| score as f32).collect();
+        assert_eq!(Batch::from_rows(&single, 4, 3).unwrap(), batch);
+        assert_eq!(Batch::from_rows::<f64>(&[], 3, 2).unwrap().rows(), 0);
+    }
+
+    #[test]
+    fn every_wrong_shape_is_refused() {
+        let shape = |what, given, needed| Err(Error::Shape { what, given, needed });
+        assert_eq!(Batch::new(2, vec![vec![0.0; 4]; 2]), shape("views", 2, 3));
+        assert_eq!(Batch::new(2, vec![vec![0.0; 5]; 3]), shape("scores of a view", 5, 4));
+        assert_eq!(Batch::new(0, vec![vec![0.0; 5]; 3]), shape("scores of a view", 5, 0));
+        assert_eq!(
+            Batch::new(2, [vec![0.0; 4], vec![0.0; 2], vec![0.0; 4]]),
+            shape("scores of a view", 2, 4)
+        );
+        assert_eq!(Batch::from_rows(&[0.0; 13], 3, 2), shape("scores", 13, 12));
+        assert_eq!(Batch::from_rows(&[0.0; 12], 0, 2), shape("scores a row", 0, 3));
+        assert_eq!(batch().with_clusters(vec![1]), shape("cluster keys", 1, 2));
+        assert_eq!(batch().with_segments(vec![1; 3]), shape("segment keys", 3, 2));
+        assert_eq!(batch().with_missing(vec![0]), shape("rows that say which views they lack", 1, 2));
+        assert_eq!(batch().with_missing(vec![0, 8]), shape("views that may be missing", 4, 3));
+        assert_eq!(batch().with_covariates(vec![vec![]]), shape("lists of covariates", 1, 3));
+        assert_eq!(batch().with_covariates(vec![vec![0.0]; 3]), shape("covariates of a view", 1, 0));
+        assert_eq!(batch().with_labels(vec![None]), shape("labels", 1, 2));
+        assert_eq!(
+            batch().with_labels(vec![None, Some(2)]),
+            Err(Error::LabelOutside { row: 1, class: 2, k: 2 })
+        );
+    }
+
+    #[test]
+    fn what_is_not_finite_is_named() {
+        let mut scores = vec![vec![0.0; 4]; 3];
+        scores[1][3] = f64::INFINITY;
+        let refused = Batch::new(2, scores);
+        assert_eq!(refused, Err(Error::NotFinite { row: 1, view: 1, class: 1, value: f64::INFINITY }));
+        let refused = batch().with_covariates(vec![vec![], vec![0.0, f64::NEG_INFINITY], vec![]]);
+        let value = f64::NEG_INFINITY;
+        assert_eq!(refused, Err(Error::CovariateNotFinite { row: 1, view: 1, covariate: 0, value }));
     }
 }

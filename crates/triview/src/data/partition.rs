@@ -3,25 +3,25 @@
 //! The views of a group may depend on each other: all that is needed is that the groups are independent given the
 //! class. The score of a group is the sum of its views' scores, as the score of the model is the sum of all.
 
-use crate::data::{VIEWS, bits};
+use super::{Batch, VIEWS, bits};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
 /// A partition of the input views into three groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct Groups {
+pub struct Partition {
     /// The positions of each group's views.
     members: [Vec<usize>; VIEWS],
 }
 
-impl Groups {
+impl Partition {
     /// Three views, each a group of its own.
     pub fn single() -> Self {
         Self { members: [vec![0], vec![1], vec![2]] }
     }
 
-    /// Groups from their members; views ascend within a group, and groups by their first view.
+    /// Partition from their members; views ascend within a group, and groups by their first view.
     pub(crate) fn ordered(mut members: [Vec<usize>; VIEWS]) -> Self {
         members.iter_mut().for_each(|views| views.sort_unstable());
         members.sort_unstable();
@@ -89,6 +89,12 @@ impl Groups {
         self.members.iter().position(|views| views.contains(&view)).expect("every view is in a group")
     }
 
+    /// The same rows with one view a group, whose scores are the sums of those of its views that are there; it is missing where
+    /// all of them are.
+    pub(crate) fn join(&self, rows: &Batch) -> Batch {
+        rows.joined(self.iter(), |views| self.missing(views))
+    }
+
     /// One bit a group that is missing in a row, from one bit a view: a group is missing where all its views are.
     pub(crate) fn missing(&self, views: u64) -> u64 {
         let missing = |members: &Vec<usize>| views & bits(members) == bits(members);
@@ -100,6 +106,15 @@ impl Groups {
         self.members
             .each_ref()
             .map(|members| members.iter().map(|&view| views[view].as_str()).collect::<Vec<_>>().join("+"))
+    }
+}
+
+/// The two of the three groups other than one, in order.
+pub fn others(group: usize) -> [usize; 2] {
+    match group {
+        0 => [1, 2],
+        1 => [0, 2],
+        _ => [0, 1],
     }
 }
 
@@ -124,7 +139,7 @@ mod tests {
     #[test]
     fn groups_are_read_as_they_are_written() {
         let five = views(&["a", "b", "c", "d", "e"]);
-        let groups = Groups::parse("d+e,a,c+b", &five).unwrap();
+        let groups = Partition::parse("d+e,a,c+b", &five).unwrap();
         assert_eq!(groups.iter().cloned().collect::<Vec<_>>(), [vec![3, 4], vec![0], vec![2, 1]]);
         assert_eq!(groups.names(&five), ["d+e", "a", "c+b"]);
         assert_eq!([0, 1, 2, 3, 4].map(|view| groups.of(view)), [1, 2, 2, 0, 0]);
@@ -134,14 +149,14 @@ mod tests {
     #[test]
     fn names_may_hold_the_separators() {
         let odd = views(&["a+b", "a", "b,c", "+", "é"]);
-        let groups = Groups::parse("a+b+é,++a,b,c", &odd).unwrap();
+        let groups = Partition::parse("a+b+é,++a,b,c", &odd).unwrap();
         assert_eq!(groups.iter().cloned().collect::<Vec<_>>(), [vec![0, 4], vec![3, 1], vec![2]]);
     }
 
     #[test]
     fn each_mistake_is_named() {
         let four = views(&["a", "b", "c", "d"]);
-        let parse = |text: &str| Groups::parse(text, &four).unwrap_err();
+        let parse = |text: &str| Partition::parse(text, &four).unwrap_err();
         let text = |text: &str| text.to_owned();
         assert_eq!(parse("a,b,,c+d"), Error::EmptyGroup { place: 3, text: text("a,b,,c+d") });
         assert_eq!(parse("a+,b,c+d"), Error::EmptyGroup { place: 1, text: text("a+,b,c+d") });

@@ -1,7 +1,8 @@
 //! A first look at the data: an even sample of its rows.
 
-use crate::data::{Batch, Schema, Source};
+use super::{Batch, Schema, ScoreSource};
 use crate::error::Result;
+use crate::numeric::hash;
 use std::collections::HashMap;
 
 /// The most rows that are looked at; feature maps have far fewer parameters.
@@ -15,28 +16,28 @@ const MOST_SCORES: usize = 1 << 24;
 struct Sampler {
     views: usize,
     k: usize,
-    /// The number of further features of each view.
-    features: Vec<usize>,
+    /// The number of covariates of each view.
+    covariates: Vec<usize>,
     /// The most rows to keep.
     most: usize,
     /// A row is kept when the lowest `level` bits of its hash are zero.
     level: u32,
     position: u64,
-    kept: Vec<Kept>,
+    kept: Vec<SampledRow>,
 }
 
 /// A row that is kept.
 #[derive(Debug)]
-struct Kept {
+struct SampledRow {
     hash: u64,
     cluster: Option<u64>,
     segment: Option<u64>,
     label: Option<usize>,
     /// One bit a view that is missing.
     missing: u64,
-    /// The scores of all views, view by view, and their further features.
+    /// The scores of all views, view by view, and their covariates.
     scores: Vec<f64>,
-    features: Vec<f64>,
+    covariates: Vec<f64>,
 }
 
 impl Sampler {
@@ -53,15 +54,15 @@ impl Sampler {
             }
             let scores =
                 (0..self.views * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
-            self.kept.push(Kept {
+            self.kept.push(SampledRow {
                 hash,
                 cluster: batch.clusters().map(|clusters| clusters[row]),
                 segment: batch.segments().map(|segments| segments[row]),
                 label: batch.label(row),
                 missing: batch.missing().map_or(0, |missing| missing[row]),
                 scores,
-                features: (0..self.views)
-                    .flat_map(|v| batch.features(v).iter().skip(row).step_by(batch.rows()).copied())
+                covariates: (0..self.views)
+                    .flat_map(|v| batch.covariates(v).iter().skip(row).step_by(batch.rows()).copied())
                     .collect(),
             });
             while self.kept.len() > self.most {
@@ -80,34 +81,29 @@ impl Sampler {
         };
         let scores = (0..self.views).map(of_view).collect();
         let mut from = 0;
-        let features = self.features.iter().map(|count| {
+        let covariates = self.covariates.iter().map(|count| {
             from += count;
-            (from - count..from).flat_map(|at| self.kept.iter().map(move |kept| kept.features[at])).collect()
+            (from - count..from)
+                .flat_map(|at| self.kept.iter().map(move |kept| kept.covariates[at]))
+                .collect()
         });
-        let features = features.collect();
+        let covariates = covariates.collect();
         let clusters: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.cluster).collect();
         let missing = self.kept.iter().map(|kept| kept.missing).collect();
         let segments: Option<Vec<u64>> = self.kept.iter().map(|kept| kept.segment).collect();
-        let mut batch = Batch::from_finite(rows, scores).with_missing(missing).with_features(features)?;
+        let mut batch =
+            Batch::from_finite(rows, scores).with_missing(missing)?.with_covariates(covariates)?;
         if self.kept.iter().any(|kept| kept.label.is_some()) {
-            batch = batch.with_labels(self.kept.iter().map(|kept| kept.label).collect());
+            batch = batch.with_labels(self.kept.iter().map(|kept| kept.label).collect())?;
         }
         if let Some(clusters) = clusters.filter(|_| rows > 0) {
-            batch = batch.with_clusters(clusters);
+            batch = batch.with_clusters(clusters)?;
         }
-        Ok(match segments {
+        match segments {
             Some(segments) if rows > 0 => batch.with_segments(segments),
-            _ => batch,
-        })
+            _ => Ok(batch),
+        }
     }
-}
-
-/// Spreads positions over all bits (splitmix64).
-pub(crate) fn hash(position: u64) -> u64 {
-    let mut z = position.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// A key for each row that does not depend on the order of rows, views or classes: its cluster where there are such, or what its
@@ -141,8 +137,8 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Rows that were sampled already.
-    pub(crate) fn new(schema: Schema, rows: Batch) -> Self {
+    /// Rows that were drawn evenly from all already; [`Sample::of`] draws them from a source.
+    pub fn new(schema: Schema, rows: Batch) -> Self {
         Self { schema, seen: rows.rows() as u64, rows }
     }
 
@@ -173,21 +169,21 @@ impl Sample {
     ///
     /// # Errors
     /// Those of the source.
-    pub fn of<S: Source>(source: &S) -> Result<Self, S::Error> {
+    pub fn of<S: ScoreSource + ?Sized>(source: &S) -> Result<Self, S::Error> {
         let (rows, seen) = sample(source)?;
         Ok(Self { schema: source.schema().clone(), rows, seen })
     }
 }
 
 /// Reads a source once; returns the sample and the number of rows there were.
-fn sample<S: Source>(source: &S) -> Result<(Batch, u64), S::Error> {
+fn sample<S: ScoreSource + ?Sized>(source: &S) -> Result<(Batch, u64), S::Error> {
     let schema = source.schema();
     let (views, k) = (schema.views().len(), schema.k());
-    let features: Vec<usize> = (0..views).map(|view| schema.features(view).len()).collect();
-    let most = MOST_ROWS.min(MOST_SCORES / (views * k + features.iter().sum::<usize>()));
-    let mut sampler = Sampler { views, k, features, most, level: 0, position: 0, kept: Vec::new() };
+    let covariates: Vec<usize> = (0..views).map(|view| schema.covariates(view).len()).collect();
+    let most = MOST_ROWS.min(MOST_SCORES / (views * k + covariates.iter().sum::<usize>()));
+    let mut sampler = Sampler { views, k, covariates, most, level: 0, position: 0, kept: Vec::new() };
     for batch in source.batches()? {
-        sampler.update(&batch?);
+        sampler.update(&*batch?);
     }
     let rows = sampler.position;
     Ok((sampler.finish()?, rows))

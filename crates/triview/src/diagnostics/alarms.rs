@@ -1,242 +1,123 @@
-//! What speaks against an answer, in words, and what to do about it.
+//! What speaks against an answer.
 
+use super::alarm::{Alarm, Given};
 use super::independence::FEWEST_BLOCKS;
 use super::{Conditioning, Tested, Verdict};
-use crate::answer::{Agreement, Quantities, Solution};
-use crate::answer::{least_risk, rows_carrying_squares};
-use crate::data::VIEWS;
-use crate::estimator::Status;
-use crate::moments::{Moments, others};
-use crate::planning::OtherGroups;
-use std::fmt;
+use crate::answer::{Blended, Shrunk, impossible, least_risk, rows_carrying_squares};
+use crate::data::{VIEWS, others};
+use crate::fit::{Agreement, Status};
+use crate::moments::{Moments, OtherPartition, Plan};
+use crate::settings::limits;
 
-/// A class that has fewer rows than this by the fit is not identified.
-const FEWEST_OF_A_CLASS: f64 = 5.0;
-/// Fewer rows than this, and than this share of all, that make up the squares of a heavy-tailed loss leave nothing to go by. Terms whose
-/// number beyond `t` falls with `t^-2`, which is where the variance becomes infinite, have some 60 of 20,000 rows, and with `t^-2.5` some 800.
-const FEWEST_CARRYING: f64 = 800.0;
-const SMALLEST_SHARE_CARRYING: f64 = 0.04;
-/// Standard errors by which a risk must be below the smallest possible loss.
-const BELOW_POSSIBLE: f64 = 2.0;
-/// Standard errors by which two estimates of the same risk must differ.
-const DISAGREEMENT: f64 = 4.0;
-/// Standard errors by which the best naming must lead the second-best.
-const GAP_ERRORS: f64 = 2.0;
-/// A block of rows that makes up more than this share of the squared standard error holds something enormous; of 64
-/// blocks of like rows the largest makes up a sixth.
-const LARGEST_BLOCK: f64 = 0.5;
-/// Two optima fit equally well when `2 n` times the difference of their squared distances, which is of the order of
-/// a chi-squared variable, is no larger than this.
-const EQUAL_FIT: f64 = 6.0;
-
-/// A reason not to trust an answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Alarm {
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub remedy: &'static str,
+/// What the views of a plan are taken to be independent given.
+pub(crate) fn given(plan: &Plan) -> Given {
+    if plan.states() > plan.schema.k() { Given::LatentState } else { Given::Class }
 }
 
-impl fmt::Display for Alarm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-/// What makes a solution degenerate: a fit that identifies nothing.
-pub(crate) fn degeneracies(moments: &Moments, solution: &Solution) -> Vec<Alarm> {
-    let (schema, layout, total) = (&moments.header().schema, moments.layout(), moments.total());
-    let n = layout.rows.of(&total)[0];
+/// What makes an answer of the moments degenerate: a fit that identifies nothing.
+pub(crate) fn degeneracies(moments: &Moments, blended: &Blended) -> Vec<Alarm> {
+    let (plan, schema) = (moments.plan(), &moments.plan().schema);
+    let n = moments.rows() as f64;
     let mut alarms = Vec::new();
-    let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
-    for (class, p) in schema.classes().iter().zip(&solution.prior) {
-        if p * n < FEWEST_OF_A_CLASS {
-            raise(
-                format!("class `{class}` has a prior of {p:.2e}: next to no rows are its own"),
-                "leave the class out, or give rows in which it occurs",
-            );
+    for (class, &prior) in schema.classes().iter().zip(&blended.quantities.prior) {
+        if prior * n < limits::FEWEST_OF_A_CLASS {
+            alarms.push(Alarm::EmptyClass { class: class.clone(), prior });
         }
     }
-    let header = moments.header();
-    if header.states() > schema.k() {
-        for (state, p) in
-            solution.main.mixture.prior.iter().enumerate().filter(|(_, p)| **p * n < FEWEST_OF_A_CLASS)
-        {
-            raise(
-                format!("latent state {} has a prior of {p:.2e}: next to no rows are its own", state + 1),
-                "ask for fewer latent states",
-            );
-        }
-        for &class in &solution.main.matching.nameless {
-            raise(
-                format!("class `{}` is the best name of no latent state", schema.classes()[class]),
-                "ask for another number of latent states, or leave the class out",
-            );
-        }
+    let main = blended.main();
+    if given(plan) == Given::LatentState {
+        let rare = main.mixture.prior.iter().enumerate().filter(|(_, p)| **p * n < limits::FEWEST_OF_A_CLASS);
+        alarms.extend(rare.map(|(state, &prior)| Alarm::EmptyState { state: state + 1, prior }));
+        let nameless = main.matching.nameless.iter();
+        alarms.extend(nameless.map(|&class| Alarm::NamelessClass { class: schema.classes()[class].clone() }));
     }
-    let remedy = match header.states() > schema.k() {
-        true => "give more rows, stronger views, or ask for fewer latent states",
-        false => "give more rows, stronger views, or merge classes that a view cannot tell apart",
-    };
-    let told_apart = format!("all {} {}", header.states(), header.latent_noun());
-    for message in weak_views(&header.group_names(), header.states(), &told_apart, &solution.agreement) {
-        raise(message, remedy);
-    }
-    if solution.deviations.count() < 2 {
-        raise(
-            "all rows are in one block, so nothing is known of the error".into(),
-            "give clusters of fewer rows, or none",
-        );
-    } else if !(solution.risk.value.is_finite() && solution.standard_error().is_finite()) {
-        raise(
-            "the risk is not a finite number".into(),
-            "look for enormous scores, or try --feature-map softmax",
-        );
+    alarms.extend(weak_views(plan, &blended.variants.agreement));
+    if blended.deviations.count() < 2 {
+        alarms.push(Alarm::OneBlock);
+    } else if !(blended.quantities.risk.is_finite() && blended.standard_error().is_finite()) {
+        alarms.push(Alarm::NotFinite);
     }
     alarms
 }
 
-/// Whether a risk is below the smallest possible one by more than its error explains.
-pub(crate) fn impossible(risk: f64, error: f64, least: f64) -> bool {
-    risk < least - BELOW_POSSIBLE * error
-}
-
 /// What is said of a loss of which so few rows make up the squares that no rows, with labels or without, tell its mean.
 pub(crate) fn heavy_tail(moments: &Moments) -> Option<Alarm> {
-    let loss = &moments.header().loss;
-    let carrying = rows_carrying_squares(moments.layout(), &moments.total());
-    let fewest = FEWEST_CARRYING.min(SMALLEST_SHARE_CARRYING * moments.rows() as f64);
-    (loss.heavy_tailed() && carrying < fewest).then(|| Alarm {
-        message: format!(
-            "about {carrying:.0} of the rows make up the squares of the {} loss: its tail is so heavy that its variance may \
-             be infinite, and neither these rows nor their labels tell its mean",
-            loss.name()
-        ),
-        remedy: "scale the scores down, centre them over the classes, or take another loss",
-    })
+    let loss = &moments.plan().loss;
+    let rows = rows_carrying_squares(moments.layout(), &moments.total());
+    let fewest = limits::FEWEST_CARRYING.min(limits::SMALLEST_SHARE_CARRYING * moments.rows() as f64);
+    (loss.heavy_tailed() && rows < fewest).then(|| Alarm::HeavyTail { loss: loss.name().into(), rows })
 }
 
-/// All that speaks against a solution, and how its fit ended.
+/// All that speaks against an answer as it is printed, and how its fit ended.
 pub(crate) fn alarms(
     moments: &Moments,
-    solution: &Solution,
+    answer: &Shrunk,
     tested: &Tested,
     conditioning: &Conditioning,
-    gap_error: f64,
 ) -> (Status, Vec<Alarm>) {
-    let (layout, total) = (moments.layout(), moments.total());
-    let n = layout.rows.of(&total)[0];
-    let (risk, error) = (solution.risk.value, solution.standard_error());
-    let mut alarms = degeneracies(moments, solution);
+    let (plan, total) = (moments.plan(), moments.total());
+    let (n, given) = (moments.rows() as f64, given(plan));
+    let (risk, error) = (answer.quantities.risk, answer.standard_error());
+    let main = answer.blended.main();
+    let mut alarms = degeneracies(moments, &answer.blended);
     let degenerate = !alarms.is_empty();
 
     // What is asked may be another loss, of the whole prediction, that rests on this one's fit.
-    let loss = moments.header().loss.name();
-    let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
-    let blocks = solution.deviations.count();
+    let loss = || plan.loss.name().to_owned();
+    let blocks = answer.deviations.count();
     if (2..FEWEST_BLOCKS).contains(&blocks) {
-        raise(
-            format!("the rows are in {blocks} blocks, so next to nothing is known of the error"),
-            "give clusters of fewer rows, or none",
-        );
+        alarms.push(Alarm::FewBlocks { blocks });
     }
-    if !solution.main.refined.converged {
-        raise("the fit did not converge".into(), "give more rows, or try --feature-map softmax");
+    if !main.refined.converged {
+        alarms.push(Alarm::NotConverged);
     }
     if tested.independence.verdict == Verdict::Fail {
-        let p = tested.independence.p_value.unwrap_or(0.0);
-        if moments.header().states() > moments.header().schema.k() {
-            raise(
-                format!("the views are not independent given the latent state (p = {p:.3})"),
-                "ask for more latent states: --latent auto takes as few as the test accepts",
-            );
-        } else if layout.missing.of(&total).iter().any(|missing| *missing > 0.0) {
-            raise(
-                format!("the views are not independent given the class (p = {p:.3})"),
-                "views that are missing together depend on each other, and so do those of a table without the rows that lack \
-                 every view; otherwise replace one of the views that `triview diagnose` shows, or cut them so that they share \
-                 no noise",
-            );
-        } else {
-            raise(
-                format!("the views are not independent given the class (p = {p:.3})"),
-                "`triview diagnose` shows which views depend on each other: replace one, or cut them so that they share no noise",
-            );
-        }
+        let missing = moments.layout().missing.of(&total).iter().any(|missing| *missing > 0.0);
+        let p_value = tested.independence.p_value.unwrap_or(0.0);
+        alarms.push(Alarm::Dependent { p_value, given, missing });
     }
-    let least = least_risk(layout, &total);
+    let least = least_risk(moments.layout(), &total);
+    let (own, own_error) = (answer.blended.quantities.risk, answer.blended.standard_error());
     if impossible(risk, error, least) {
-        raise(
-            format!(
-                "the {loss} risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"
-            ),
-            "the views depend on each other: `triview diagnose` may show which",
-        );
+        alarms.push(Alarm::Impossible { loss: loss(), risk, least });
+    } else if impossible(own, own_error, least) {
+        alarms.push(Alarm::ImpossibleMoments { loss: loss(), risk: own, least });
     }
     alarms.extend(heavy_tail(moments));
-    let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
-    let largest = solution.deviations.largest_share(Quantities::risk);
-    if solution.deviations.count() >= 16 && largest > LARGEST_BLOCK {
-        raise(
-            format!("a single block of rows makes up {:.0}% of the squared standard error", 100.0 * largest),
-            "look for enormous scores, or see what most groups of rows agree on with --amplify 16",
-        );
+    let share = answer.deviations.largest_share(|q| q.risk);
+    if blocks >= limits::FEWEST_BLOCKS_COMPARED && share > limits::LARGEST_BLOCK {
+        alarms.push(Alarm::OneBlockRules { share });
     }
     if let Some(by_bins) = &tested.by_bins {
-        let joint = solution.deviations.of_difference(&by_bins.deviations);
-        if (risk - by_bins.risk).abs() > DISAGREEMENT * joint {
-            raise(
-                format!(
-                    "another feature map says {:.4} of the {loss} risk, beyond their joint error of {joint:.4}",
-                    by_bins.risk
-                ),
-                "the views may depend on each other: `triview diagnose` may show which",
-            );
+        let joint_error = answer.deviations.of_difference(|q| q.risk, &by_bins.deviations, |risk| *risk);
+        if (risk - by_bins.risk).abs() > limits::DISAGREEMENT * joint_error {
+            alarms.push(Alarm::OtherFeatures { loss: loss(), risk: by_bins.risk, joint_error });
         }
     }
-    let header = moments.header();
-    let apart = |other: &&OtherGroups| other.difference.abs() > DISAGREEMENT * other.standard_error;
-    if let Some(other) = header.grouping.others.iter().find(apart) {
-        raise(
-            format!(
-                "with the views grouped into {} the {loss} risk is {:+.4} off, beyond the joint error of {:.4}",
-                other.groups.names(header.schema.views()).join(", "),
-                other.difference,
-                other.standard_error
-            ),
-            "views that depend on each other are in different groups: put what shares noise into one with --group",
-        );
+    let apart =
+        |other: &&OtherPartition| other.difference.abs() > limits::DISAGREEMENT * other.standard_error;
+    if let Some(other) = plan.look.grouping.others.iter().find(apart) {
+        alarms.push(Alarm::OtherGroups {
+            groups: other.partition.names(plan.schema.views()).to_vec(),
+            loss: loss(),
+            difference: other.difference,
+            joint_error: other.standard_error,
+        });
     }
-    if let Some(rival) = solution.rival
-        && 2.0 * n * rival.excess < EQUAL_FIT
-        && rival.difference.abs() > 2.0 * error
+    if let Some(rival) = answer.blended.variants.rival
+        && 2.0 * n * rival.excess < limits::EQUAL_FIT
+        && rival.difference.abs() > limits::OTHER_OPTIMUM * error
     {
-        raise(
-            format!(
-                "another optimum fits as well and says {:.4} of the {loss} risk",
-                risk + rival.difference
-            ),
-            "give more rows: these do not decide between the two",
-        );
+        alarms.push(Alarm::OtherOptimum { loss: loss(), risk: risk + rival.difference });
     }
-    if solution.gap <= GAP_ERRORS * gap_error {
-        raise(
-            "the best naming of the classes leads the second-best by less than its error".into(),
-            "the model hardly tells some classes apart: merge them, or give more rows",
-        );
+    let (gap, gap_error) = (answer.quantities.gap, answer.gap_error());
+    if gap <= limits::GAP * gap_error {
+        alarms.push(Alarm::NamingUnclear { gap, standard_error: gap_error });
     }
     if !degenerate && conditioning.rows_needed > n {
-        raise(
-            format!(
-                "about {:.0} rows are needed to tell all {} apart",
-                conditioning.rows_needed,
-                header.latent_noun()
-            ),
-            "give more rows, stronger views, or merge classes that a view cannot tell apart",
-        );
+        alarms.push(Alarm::FewRows { needed: conditioning.rows_needed, given });
     }
-    let status = match (degenerate, solution.main.refined.converged) {
+    let status = match (degenerate, main.refined.converged) {
         (true, _) => Status::Degenerate,
         (false, true) => Status::Converged,
         (false, false) => Status::IterationLimit,
@@ -246,20 +127,13 @@ pub(crate) fn alarms(
 
 /// Names the views that do not tell all classes apart: those that agree with neither of the others in enough
 /// directions. Where no single view is to blame, the pairs that do not agree.
-fn weak_views(views: &[String], k: usize, all: &str, agreement: &[Agreement; VIEWS]) -> Vec<String> {
+fn weak_views(plan: &Plan, agreement: &[Agreement; VIEWS]) -> Vec<Alarm> {
+    let (views, states, given) = (plan.group_names(), plan.states(), given(plan));
     let weak: Vec<bool> = agreement.iter().map(|pair| pair.correlation < pair.chance).collect();
     let blamed = |v: usize| !weak[v] && others(v).into_iter().all(|a| weak[a]);
     if let Some(v) = (0..VIEWS).find(|&v| blamed(v)) {
-        return vec![format!("view `{}` does not tell {all} apart", views[v])];
+        return vec![Alarm::WeakView { view: views[v].clone(), states, given }];
     }
-    let pair = |v: usize| {
-        let [a, b] = others(v);
-        format!(
-            "views `{}` and `{}` agree in fewer than {} directions: not {all} are told apart",
-            views[a],
-            views[b],
-            k - 1
-        )
-    };
+    let pair = |v: usize| Alarm::WeakPair { views: others(v).map(|a| views[a].clone()), states, given };
     (0..VIEWS).filter(|&v| weak[v]).map(pair).collect()
 }

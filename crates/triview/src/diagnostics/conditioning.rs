@@ -1,13 +1,14 @@
 //! How hard the problem is: the quantities of Theorem 1.
 
-use crate::answer::{Agreement, Solution};
+use crate::answer::Shrunk;
+use crate::fit::Agreement;
 use crate::moments::Moments;
 
 /// The weakest direction that the classes need must stand so many times above what chance would show.
 const CLEAR: f64 = 1.5;
 
 /// The quantities of Theorem 1, and what they ask of the number of rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Conditioning {
     /// For each view, the smallest singular value of the whitened class means of its features: the theorem's
     /// `lambda`, near zero where a view does not tell all classes apart.
@@ -23,19 +24,19 @@ pub struct Conditioning {
 }
 
 impl Conditioning {
-    pub(crate) fn new(moments: &Moments, solution: &Solution) -> Self {
+    pub(crate) fn new(moments: &Moments, answer: &Shrunk) -> Self {
         let (layout, total) = (moments.layout(), moments.total());
-        let k = moments.header().states();
-        let n = layout.rows.of(&total)[0];
+        let k = moments.plan().states();
+        let n = layout.rows.scalar(&total);
         let singular = |means: &faer::Mat<f64>| {
             means.singular_values().ok().and_then(|values| values.get(k - 1).copied()).unwrap_or(0.0)
         };
         let needed = |pair: &Agreement| n * (CLEAR * pair.chance / pair.correlation).powi(2);
         Self {
-            smallest_singular_value: solution.main.mixture.means.iter().map(singular).collect(),
-            smallest_prior: solution.prior.iter().copied().fold(f64::INFINITY, f64::min),
-            tau: layout.loss.of(&total)[4] / n,
-            rows_needed: solution.agreement.iter().map(needed).fold(0.0, f64::max),
+            smallest_singular_value: answer.blended.main().mixture.means.iter().map(singular).collect(),
+            smallest_prior: answer.blended.quantities.prior.iter().copied().fold(f64::INFINITY, f64::min),
+            tau: layout.squared_terms.scalar(&total) / n,
+            rows_needed: answer.blended.variants.agreement.iter().map(needed).fold(0.0, f64::max),
         }
     }
 }

@@ -11,7 +11,7 @@ use faer::Mat;
 pub(super) const FLIPS: usize = 499;
 
 /// How two views depend on each other, on the whole or within one class.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Dependence {
     /// The two views.
     pub views: [usize; 2],

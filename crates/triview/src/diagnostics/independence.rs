@@ -12,20 +12,16 @@
 //! has mean zero, and estimates the squared misfit if they are not. Signs of the blocks are drawn at random for
 //! its distribution: no covariance of a thousand moments has to be inverted.
 
+use super::alarms::given;
 use super::dependence::{Block, Dependence, of_pair, within_classes};
 use super::pairs;
 use super::signs::Products;
-use crate::answer::Solution;
-use crate::answer::Surrogates;
-use crate::answer::{Deviations, jackknife};
-use crate::answer::{identify, linear_risk};
-use crate::data::VIEWS;
+use crate::answer::{Blended, Deviations, Numbers, Surrogates, identify, jackknife, linear_risk};
+use crate::data::{VIEWS, others};
 use crate::error::Result;
-use crate::fit::refinement::{
-    Curvature, Distance, Misfit, Objective, Refined, Refit, Shape, refine, refine_near,
-};
+use crate::fit::refinement::{Curvature, Distance, Misfit, Objective, Refined, Refit, refine, refine_near};
 use crate::fit::{Mixture, Whitened, Whitening, power_method};
-use crate::moments::{Moments, others};
+use crate::moments::Moments;
 use faer::Mat;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -51,7 +47,7 @@ pub enum Verdict {
 }
 
 /// The test of conditional independence.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Independence {
     /// What it says.
     pub verdict: Verdict,
@@ -112,16 +108,16 @@ pub(crate) struct Tested {
 /// The risk with bins for features.
 pub(crate) struct ByBins {
     pub(crate) risk: f64,
-    pub(crate) deviations: Deviations,
+    pub(crate) deviations: Deviations<f64>,
 }
 
 /// Tests the state that a solution is of.
-pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<Tested> {
+pub(crate) fn test(moments: &Moments, blended: &Blended, seed: u64) -> Result<Tested> {
     let (layout, sums) = (moments.layout(), moments.total());
-    let k = moments.header().states();
-    let needing = moments.header().latent_noun();
+    let k = moments.plan().states();
+    let needing = given(moments.plan()).all();
     if layout.features.pairs.is_some() {
-        let independence = pairs::test(moments, &solution.whitening, seed)?;
+        let independence = pairs::test(moments, &blended.variants.whitening, seed)?;
         return Ok(Tested { independence, by_bins: None });
     }
     let whitening = Whitening::of(&layout.bins, &sums)?;
@@ -130,7 +126,7 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
         Ok(Tested { independence: Independence::untestable(freedom, reason), by_bins: None })
     };
     if let Some(v) = (0..VIEWS).find(|&v| whitened.dims[v] < k) {
-        let (view, values) = (&moments.header().group_names()[v], whitened.dims[v]);
+        let (view, values) = (&moments.plan().group_names()[v], whitened.dims[v]);
         let reason =
             format!("view `{view}` takes too few values: {values} can be told apart, {k} {needing} need {k}");
         return untestable(0, reason);
@@ -148,17 +144,20 @@ pub(crate) fn test(moments: &Moments, solution: &Solution, seed: u64) -> Result<
     }
     let freedom = moments_of - unknowns;
 
-    let count = solution.deviations.count();
+    let count = blended.deviations.count();
     if count < FEWEST_BLOCKS {
         return untestable(freedom, few_blocks(count));
     }
 
     let blocks = whitened_blocks(moments, &whitening);
-    let near = Fit::near(moments, solution, &whitening, &whitened, &sums)?;
+    let near = BinsFit::near(moments, blended, &whitening, &whitened, &sums)?;
     let first = near.outcome(&blocks, seed);
     // A fit that ended in the wrong optimum looks like dependence.
-    let other =
-        if first.p_value < LEVEL { Fit::afresh(moments, &whitening, &whitened, &sums, seed)? } else { None };
+    let other = if first.p_value < LEVEL {
+        BinsFit::afresh(moments, &whitening, &whitened, &sums, seed)?
+    } else {
+        None
+    };
     let (fit, outcome) = match other {
         Some(other) if other.refined.objective < near.refined.objective * (1.0 - 1e-9) => {
             let outcome = other.outcome(&blocks, seed);
@@ -215,7 +214,7 @@ fn whitened_blocks(moments: &Moments, whitening: &Whitening) -> Vec<Block> {
 }
 
 /// A mixture fitted to the bins.
-struct Fit<'a> {
+struct BinsFit<'a> {
     whitening: &'a Whitening,
     objective: Objective,
     refined: Refined,
@@ -234,19 +233,19 @@ fn objective(whitened: Whitened, k: usize) -> Objective {
     Objective::new(Distance::Squares, whitened.tensor, maps, k)
 }
 
-impl<'a> Fit<'a> {
+impl<'a> BinsFit<'a> {
     /// From the class means of the bins under the solution's surrogate labels: these are unbiased, so the start is
     /// near the optimum, and its classes are in order.
     fn near(
         moments: &Moments,
-        solution: &Solution,
+        blended: &Blended,
         whitening: &'a Whitening,
         whitened: &Whitened,
         sums: &[f64],
     ) -> Result<Self> {
         let layout = moments.layout();
-        let mixture = &solution.main.mixture;
-        let labels = Surrogates::new(&solution.whitening, mixture, &layout.features, sums)?;
+        let mixture = &blended.main().mixture;
+        let labels = Surrogates::new(&blended.variants.whitening, mixture, &layout.features, sums)?;
         let plain = std::array::from_fn(|v| {
             let mut means = labels.class_means(v, &mixture.prior, &layout.bins_features[v], sums);
             means.row_mut(0).fill(1.0);
@@ -258,7 +257,7 @@ impl<'a> Fit<'a> {
         if !refined.converged {
             refined = refine(&objective, &start);
         }
-        Ok(Self { whitening, objective, refined, names: solution.main.matching.names.clone() })
+        Ok(Self { whitening, objective, refined, names: blended.main().matching.names.clone() })
     }
 
     /// From the tensor power method, classes put in order.
@@ -269,8 +268,8 @@ impl<'a> Fit<'a> {
         sums: &[f64],
         seed: u64,
     ) -> Result<Option<Self>> {
-        let (header, layout) = (moments.header(), moments.layout());
-        let (loss, k) = (&*header.loss, header.states());
+        let (plan, layout) = (moments.plan(), moments.layout());
+        let (loss, k) = (&*plan.loss, plan.states());
         let Some(start) = power_method(whitened, k, seed)? else { return Ok(None) };
         let objective = objective(whitened.clone(), k);
         let mut refined = refine(&objective, &start);
@@ -320,16 +319,13 @@ impl<'a> Fit<'a> {
         seed: u64,
     ) -> Result<(ByBins, Vec<Dependence>)> {
         let layout = moments.layout();
-        let loss = &*moments.header().loss;
-        let Shape { dims, k } = self.objective.shape();
-        let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Vec<f64>> {
-            let mut row = vec![
-                linear_risk(loss, &layout.bins, self.whitening, (mixture, &self.names), layout, sums)?.value,
-            ];
-            for third in (0..VIEWS).rev() {
-                row.extend(within_classes(mixture, whitened, third)?);
-            }
-            Ok(row)
+        let loss = &*moments.plan().loss;
+        let k = self.objective.shape().k;
+        let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Reading> {
+            let named = (mixture, self.names.as_slice());
+            let risk = linear_risk(loss, &layout.bins, self.whitening, named, layout, sums)?.value;
+            let within = |third: usize| within_classes(mixture, whitened, third);
+            Ok(Reading { risk, within: [within(0)?, within(1)?, within(2)?] })
         };
         let whole = read(&self.refined.mixture, whitened, sums)?;
         let refit = Refit::new(&self.objective, &self.refined.mixture);
@@ -338,17 +334,32 @@ impl<'a> Fit<'a> {
             let mixture = refit.to(&objective(whitened.clone(), k));
             read(&mixture, &whitened, left)
         })?;
+        let of_blocks = deviations.values(&whole);
+        let named = (self.refined.mixture.prior.as_slice(), self.names.as_slice());
         let mut dependences = Vec::new();
-        let mut from = 1;
         for third in (0..VIEWS).rev() {
-            let views = others(third);
-            let cells: usize = views.iter().map(|&v| dims[v] - 1).product();
-            let within = deviations.values(&whole, from, from + k * cells);
-            let prior = &self.refined.mixture.prior;
-            dependences.extend(of_pair(whitened, blocks, views, (prior, &self.names), &within, seed)?);
-            from += k * cells;
+            let within: Vec<Vec<f64>> = of_blocks.iter().map(|block| block.within[third].clone()).collect();
+            dependences.extend(of_pair(whitened, blocks, others(third), named, &within, seed)?);
         }
-        Ok((ByBins { risk: whole[0], deviations }, dependences))
+        let deviations = deviations.map(|reading| reading.risk);
+        Ok((ByBins { risk: whole.risk, deviations }, dependences))
+    }
+}
+
+/// What is read off a fit to the bins: the risk, and the covariances within classes of the views other than each one.
+#[derive(Clone)]
+struct Reading {
+    risk: f64,
+    within: [Vec<f64>; VIEWS],
+}
+
+impl Numbers for Reading {
+    fn combine(parts: &[(&Self, f64)]) -> Self {
+        let within: Vec<_> = parts.iter().map(|(part, times)| (&part.within, *times)).collect();
+        Self {
+            risk: parts.iter().map(|(part, times)| times * part.risk).sum(),
+            within: Numbers::combine(&within),
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Whether to trust the answer.
 
+mod alarm;
 mod alarms;
 mod conditioning;
 mod dependence;
@@ -7,8 +8,8 @@ mod independence;
 mod pairs;
 mod signs;
 
-pub use alarms::Alarm;
-pub(crate) use alarms::{alarms, degeneracies, heavy_tail, impossible};
+pub use alarm::{Alarm, Given};
+pub(crate) use alarms::{alarms, degeneracies, heavy_tail};
 pub use conditioning::Conditioning;
 pub use dependence::Dependence;
 pub(crate) use dependence::of_bins;

@@ -14,10 +14,10 @@
 use super::dependence::{Dependence, FLIPS as FLIPS_OF_A_PAIR, correlation};
 use super::independence::{FEWEST_BLOCKS, FLIPS, Independence, LEVEL, Verdict, few_blocks};
 use super::signs::Products;
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::error::Result;
 use crate::fit::Whitening;
-use crate::moments::{Layout, Moments, others};
+use crate::moments::{Layout, Moments};
 use crate::numeric::linalg::{dot, from_rows, pseudo_inverse};
 use faer::Mat;
 use rayon::prelude::*;
@@ -65,7 +65,7 @@ pub(super) fn test(moments: &Moments, whitening: &Whitening, seed: u64) -> Resul
         _ if p_value < LEVEL && !dependences.is_empty() => Verdict::Fail,
         None => Verdict::Pass,
         Some(third) => {
-            let names = moments.header().group_names();
+            let names = moments.plan().group_names();
             let [a, b] = others(third).map(|v| &names[v]);
             let reason = format!(
                 "view `{a}` or `{b}` takes too few values, as votes do: nothing is left of them beyond the class; give scores \
@@ -102,7 +102,7 @@ struct Compared {
 /// several digits count the mean of these.
 fn compare(
     layout: &Layout,
-    blocks: &[(f64, &Vec<f64>)],
+    blocks: &[(f64, &[f64])],
     bins: &Whitening,
     whitening: &Whitening,
 ) -> Result<Compared> {

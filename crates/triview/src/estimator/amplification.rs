@@ -4,16 +4,18 @@
 //! Means and third moments of heavy tails are noise: one row in ten thousand can carry a plain estimate, and its
 //! standard error, anywhere. Of several estimates from rows of their own it ruins few, and the others say which.
 
+use super::Estimator;
+use super::solved::enough_rows;
 use crate::answer::solve;
 use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
-use crate::estimator::{Estimator, enough_rows};
 use crate::moments::Moments;
 use rayon::prelude::*;
+use serde::Serialize;
 use std::f64::consts::FRAC_PI_2;
 
 /// What most of several independent estimates agree on; made by [`Estimator::amplify`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Amplified {
     /// The median of the estimates that were kept: where bad ones slipped in, it moves less than their mean.
     pub risk: f64,
@@ -35,7 +37,7 @@ impl Amplified {
 }
 
 impl Estimator {
-    /// The risk from a state whose scores may be heavy-tailed: deals its blocks to groups, solves each group,
+    /// The risk from moments of scores that may be heavy-tailed: deals their blocks to groups, solves each group,
     /// discards the estimates that are far from most, and takes the median of the rest.
     ///
     /// Enormous scores must be in fewer than half of the groups, so take many: with two such rows in 40,000 on
@@ -43,8 +45,8 @@ impl Estimator {
     /// 1.5 times a plain estimate's, as that of a median is. Where the risk itself is made by a few enormous
     /// losses, a median misses them and is too low, and its standard error does not show it.
     ///
-    /// The feature map is the state's. Enormous scores ruin its fit too, for all groups at once: let
-    /// [`Estimator::look`] see rows without them where there are such.
+    /// The feature map is the moments'. Enormous scores ruin its fit too, for all groups at once: let
+    /// [`Estimator::plan`] see rows without them where there are such.
     ///
     /// # Errors
     /// [`Error::InvalidParameter`] for a loss of the whole prediction, for fewer than three groups, more than one for every two blocks that have
@@ -63,24 +65,19 @@ impl Estimator {
                 expected: "groups of rows agree on the mean of a loss that is made of terms of one view each, such as log",
             });
         }
-        let filled = moments.filled();
+        let [_, filled] = moments.blocks();
         // A single block has no jackknife, and so no standard error.
-        if groups > filled.len() / 2 {
-            return Err(refuse(
-                "every group needs two of the state's blocks that have rows; take fewer groups",
-            ));
+        if groups > filled / 2 {
+            return Err(refuse("every group needs two of the blocks that have rows; take fewer groups"));
         }
-        let solved: Vec<Result<Solved, String>> = (0..groups)
-            .into_par_iter()
-            .map(|group| {
-                let blocks =
-                    filled.iter().skip(group).step_by(groups).map(|(_, block)| (*block).clone()).collect();
-                let moments = Moments::new(moments.header().clone(), blocks)?;
-                enough_rows(moments.rows(), moments.header().states())
-                    .map_err(|_| refuse("a group has too few rows to be solved; take fewer groups"))?;
-                Ok(self.solve_group(&moments))
-            })
-            .collect::<Result<_>>()?;
+        let of_group = |group: usize| {
+            let moments = moments.part((group..filled).step_by(groups));
+            enough_rows(moments.rows(), moments.plan().states())
+                .map_err(|_| refuse("a group has too few rows to be solved; take fewer groups"))?;
+            Ok(self.solve_group(&moments))
+        };
+        let solved: Vec<Result<OfGroup, String>> =
+            self.common.run(|| (0..groups).into_par_iter().map(of_group).collect::<Result<_>>())?;
         let estimates: Vec<Option<f64>> =
             solved.iter().map(|group| group.as_ref().ok().map(|solved| solved.risk)).collect();
         let Some(kept) = agreeing(&estimates) else {
@@ -96,17 +93,17 @@ impl Estimator {
     }
 
     /// What one group says, or why it says nothing.
-    fn solve_group(&self, moments: &Moments) -> Result<Solved, String> {
-        let solution = solve(moments, self.seed).map_err(|error| error.to_string())?;
-        match degeneracies(moments, &solution).first() {
+    fn solve_group(&self, moments: &Moments) -> Result<OfGroup, String> {
+        let solved = solve(moments, self.common.seed).map_err(|error| error.to_string())?;
+        match degeneracies(moments, &solved).first() {
             Some(alarm) => Err(alarm.to_string()),
-            None => Ok(Solved { risk: solution.risk.value, standard_error: solution.standard_error() }),
+            None => Ok(OfGroup { risk: solved.quantities.risk, standard_error: solved.standard_error() }),
         }
     }
 }
 
 /// The risk by one group of rows.
-struct Solved {
+struct OfGroup {
     risk: f64,
     standard_error: f64,
 }

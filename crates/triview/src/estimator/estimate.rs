@@ -1,30 +1,16 @@
 //! The answer, with all that says how far to trust it.
 
-use crate::answer::Drawn;
-use crate::answer::{Interval, reach};
-use crate::answer::{Quantities, Solution};
-use crate::data::VIEWS;
-use crate::diagnostics::{Alarm, Conditioning, Independence, Tested, alarms};
-use crate::error::{Error, Result};
+use super::Solved;
+use crate::answer::{Interval, Quantities};
+use crate::data::{Partition, VIEWS, others};
+use crate::diagnostics::{Alarm, Conditioning, Independence, alarms};
+use crate::error::{Error, Result, Unmeasured};
+use crate::fit::Status;
 use crate::latent::States;
 use crate::loss::Whole;
-use crate::metrics::{Metrics, Unmeasured};
-use crate::moments::{Moments, others};
-use crate::planning::Grouping;
-use serde::Serialize;
-
-/// How a fit ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Status {
-    /// At a minimum, away from every border.
-    Converged,
-    /// The iterations ran out first.
-    IterationLimit,
-    /// At a minimum that identifies nothing: a class without rows, or a view that cannot tell two classes
-    /// apart. The numbers are not to be trusted.
-    Degenerate,
-}
+use crate::metrics::Metrics;
+use crate::moments::Grouping;
+use serde::{Serialize, Serializer};
 
 /// How the moments were solved for the class prior and the conditional means.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -47,8 +33,8 @@ pub struct Fit {
     pub moments_share: f64,
 }
 
-/// The answer.
-#[derive(Debug, Clone, PartialEq)]
+/// The answer: plain data.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Estimate {
     /// The estimated risk.
     pub risk: f64,
@@ -70,12 +56,14 @@ pub struct Estimate {
     pub blocks: usize,
     /// Names of the input views.
     pub views: Vec<String>,
-    /// How they are grouped into three.
+    /// How they form three groups.
+    pub partition: Partition,
+    /// How these came about.
     pub grouping: Grouping,
     /// Names of the three groups.
     pub groups: Vec<String>,
-    /// The further features of the views that were given, `view:feature`.
-    pub features: Vec<String>,
+    /// The covariates of the views that were given, `view:covariate`.
+    pub covariates: Vec<String>,
     /// Names of the classes.
     pub classes: Vec<String>,
     /// Probability of each class.
@@ -104,6 +92,7 @@ pub struct Estimate {
     /// Whether the views are independent given the class.
     pub independence: Independence,
     /// The metrics of the whole prediction, or why there are none.
+    #[serde(serialize_with = "metrics_or_reason")]
     pub metrics: Result<Metrics, Unmeasured>,
     /// What is wrong with it; empty when nothing is.
     pub alarms: Vec<Alarm>,
@@ -115,14 +104,14 @@ impl Estimate {
         self.alarms.is_empty()
     }
 
-    /// The same answer with the mean of a loss of the whole prediction for its risk, from so many parts of the rows.
-    pub(crate) fn of_whole(mut self, loss: Whole, metrics: &Metrics, parts: usize) -> Self {
+    /// The same answer with the mean of a loss of the whole prediction for its risk.
+    pub(crate) fn of_whole(mut self, loss: Whole, metrics: &Metrics) -> Self {
         let measured = metrics.of(loss).estimate;
         self.risk = measured.value;
         self.standard_error = measured.standard_error;
         self.interval = measured.interval;
         self.tail = 0.0;
-        self.blocks = parts;
+        self.blocks = metrics.parts;
         self.loss = loss.name().to_owned();
         self
     }
@@ -133,89 +122,109 @@ impl Estimate {
         if low > 0.0 { Ok(()) } else { Err(Error::WeakSeed { gap: self.matching_gap, low, high }) }
     }
 
-    pub(crate) fn new(moments: &Moments, solution: &Solution, tested: Tested, level: f64) -> Result<Self> {
-        let header = moments.header();
-        let (k, holders) = (header.schema.k(), solution.risk.conditional.len());
-        let terms = k * header.loss.form().terms();
-        let drawn = Drawn::new(moments, solution)?;
-        let deviations = &drawn.deviations;
-        let reach = reach(level, deviations.count(), solution.clarity(moments.rows()));
-        let interval = |value: f64, of: &dyn Fn(&[f64]) -> f64| {
+    /// A copy of what was found.
+    pub(crate) fn new(solved: &Solved<'_>) -> Self {
+        let Solved { moments, answer, tested, level, .. } = solved;
+        let (plan, main) = (moments.plan(), answer.blended.main());
+        let k = plan.schema.k();
+        let Quantities { risk, gap, prior, .. } = &answer.quantities;
+        let conditional = answer.quantities.conditional();
+        let deviations = &answer.deviations;
+        let reach = solved.reach_of(deviations.count());
+        let interval = |value: f64, of: &dyn Fn(&Quantities) -> f64| {
             Interval::around(value, reach, deviations.standard_error(of))
         };
-        let prior = &drawn.prior;
-        let conditional = |v: usize, i: usize, j: usize| drawn.conditional[v][(i, j)];
+        let cell = |v: usize, i: usize, j: usize| conditional[v][(i, j)];
         // M = (pi M) / pi, to first order.
-        let of_conditional = |v: usize, i: usize, j: usize| {
-            let mean = conditional(v, i, j);
-            interval(mean, &|row| {
-                (Quantities::joint(row, [terms, k], v, [i, j]) - mean * Quantities::prior(row, j)) / prior[j]
-            })
+        let cell_interval = |v: usize, i: usize, j: usize| {
+            let mean = cell(v, i, j);
+            interval(mean, &|q| (q.joint[v][(i, j)] - mean * q.prior[j]) / prior[j])
         };
-        let gap_error = solution.deviations.standard_error(Quantities::gap);
-        let standard_error = drawn.standard_error(solution.risk.tail);
-        let conditioning = Conditioning::new(moments, solution);
-        let (status, alarms) = alarms(moments, solution, &tested, &conditioning, gap_error);
-        Ok(Self {
-            risk: drawn.risk,
+        let standard_error = answer.standard_error();
+        let conditioning = Conditioning::new(moments, answer);
+        let (status, alarms) = alarms(moments, answer, tested, &conditioning);
+        let shape = [conditional.len(), conditional[0].nrows(), k];
+        Self {
+            risk: *risk,
             standard_error,
-            tail: solution.risk.tail,
-            interval: Interval::around(drawn.risk, reach, standard_error),
-            level,
-            loss: header.loss.name().to_owned(),
+            tail: answer.blended.tail,
+            interval: Interval::around(*risk, reach, standard_error),
+            level: *level,
+            loss: plan.loss.name().to_owned(),
             rows: moments.rows(),
             missing: moments.missing(),
             blocks: deviations.count(),
-            views: header.schema.views().to_vec(),
-            grouping: header.grouping.clone(),
-            groups: header.group_names().to_vec(),
-            features: header.schema.all_features(),
-            classes: header.schema.classes().to_vec(),
+            views: plan.schema.views().to_vec(),
+            partition: plan.partition.clone(),
+            grouping: plan.look.grouping.clone(),
+            groups: plan.group_names().to_vec(),
+            covariates: plan.schema.all_covariates(),
+            classes: plan.schema.classes().to_vec(),
             class_prior: prior.clone(),
             class_prior_interval: (0..k)
-                .map(|j| interval(prior[j], &|row| Quantities::prior(row, j)).within(0.0, 1.0))
+                .map(|j| interval(prior[j], &|q| q.prior[j]).within(0.0, 1.0))
                 .collect(),
-            latent: header.latent.as_ref().map(|latent| States {
-                map: solution.main.matching.names.clone(),
-                prior: solution.state_prior(prior),
-                given: latent.counts.is_some(),
-                overruled: solution.main.matching.overruled,
-                // A view tells as many apart as it agrees on with either of the others.
-                rank: (0..VIEWS)
-                    .map(|v| others(v).into_iter().map(|a| solution.agreement[a].rank).fold(0, usize::max))
-                    .collect(),
-                tried: latent.tried.clone(),
-            }),
-            holders: header.holder_names(),
+            latent: latent_states(solved),
+            holders: plan.holder_names(),
             holder_groups: moments.layout().holders.clone(),
-            conditional_risk: matrices(holders, terms, k, conditional),
-            conditional_risk_interval: matrices(holders, terms, k, of_conditional),
-            matching_gap: solution.gap,
-            matching_gap_interval: Interval::around(solution.gap, reach, gap_error),
+            conditional_risk: matrices(shape, cell),
+            conditional_risk_interval: matrices(shape, cell_interval),
+            matching_gap: *gap,
+            matching_gap_interval: Interval::around(*gap, reach, answer.gap_error()),
             fit: Fit {
                 status,
-                start: solution.start.name(),
-                features: header.features.name(),
-                surrogate: solution.main.kind.name(),
-                distance: solution.main.distance.name(),
-                objective: solution.main.refined.objective,
-                iterations: solution.main.refined.iterations,
-                moments_share: drawn.share,
+                start: answer.blended.variants.start.name(),
+                features: plan.features.name(),
+                surrogate: main.labels.kind.name(),
+                distance: main.distance.name(),
+                objective: main.refined.objective,
+                iterations: main.refined.iterations,
+                moments_share: answer.share,
             },
             conditioning,
-            independence: tested.independence,
+            independence: tested.independence.clone(),
             metrics: Err(Unmeasured::NoRows),
             alarms,
-        })
+        }
     }
+}
+
+/// The latent states, where a number of them was asked for.
+fn latent_states(solved: &Solved<'_>) -> Option<States> {
+    let (plan, answer) = (solved.moments.plan(), &solved.answer);
+    let (matching, agreement) = (&answer.blended.main().matching, &answer.blended.variants.agreement);
+    plan.latent.as_ref().map(|latent| States {
+        map: matching.names.clone(),
+        prior: answer.blended.state_prior(&answer.quantities.prior),
+        given: latent.counts.is_some(),
+        overruled: matching.overruled,
+        // A view tells as many apart as it agrees on with either of the others.
+        rank: (0..VIEWS)
+            .map(|v| others(v).into_iter().map(|a| agreement[a].rank).fold(0, usize::max))
+            .collect(),
+        tried: plan.look.tried.clone(),
+    })
 }
 
 /// One matrix a holder of terms.
 fn matrices<T>(
-    holders: usize,
-    rows: usize,
-    columns: usize,
+    [holders, rows, columns]: [usize; 3],
     cell: impl Fn(usize, usize, usize) -> T,
 ) -> Vec<Vec<Vec<T>>> {
     (0..holders).map(|v| (0..rows).map(|i| (0..columns).map(|j| cell(v, i, j)).collect()).collect()).collect()
+}
+
+/// The metrics, or an object that says why there are none.
+fn metrics_or_reason<S: Serializer>(
+    metrics: &Result<Metrics, Unmeasured>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Absent<'a> {
+        absent: &'a Unmeasured,
+    }
+    match metrics {
+        Ok(metrics) => metrics.serialize(serializer),
+        Err(absent) => Absent { absent }.serialize(serializer),
+    }
 }

@@ -4,28 +4,26 @@
 //! `E[W_-v | y = j] = e_j`. So for any function `g` of group `v` alone, `E[g(x_v) W_-v,j] = pi_j E[g(x_v) | y = j]`: what
 //! takes labels can be had without them.
 
-use crate::answer::Deviations;
-use crate::answer::Kind;
-use crate::answer::{Answer, Solution};
-use crate::data::{Batch, Schema, VIEWS};
+use crate::answer::{Blended, Deviations, Kind, LabelMaps, label_basis};
+use crate::data::{Batch, Schema, VIEWS, expect};
 use crate::error::Result;
+use crate::features::fit::discriminant_map;
 use crate::features::{Evaluated, FeatureMap};
-use crate::moments::{Header, others};
+use crate::moments::Plan;
 use crate::numeric::columns::linear_columns;
-use crate::planning::discriminant_map;
 
-/// What labels the rows of a state's feature map.
+/// What labels rows without labels; made by [`Solved::labeller`](super::Solved::labeller).
 #[derive(Debug, Clone)]
 pub struct Labeller {
-    header: Header,
+    plan: Plan,
     kind: Kind,
     /// For each group the map from what its labels are made of to the labels: one row a class, cells row by row.
-    maps: [Vec<f64>; VIEWS],
-    /// What each block adds to the error of the maps' cells, group by group.
-    moved: Deviations,
+    maps: LabelMaps,
+    /// What each block adds to the error of the maps' cells.
+    moved: Deviations<LabelMaps>,
     prior: Vec<f64>,
-    /// The posteriors that the fit implies, where the state's own features are none.
-    implied: Option<Box<Header>>,
+    /// The plan with the posteriors that the fit implies, where the moments' own features are none.
+    implied: Option<Box<Plan>>,
 }
 
 /// The labels of some rows.
@@ -44,47 +42,39 @@ impl SurrogateLabels {
 }
 
 impl Labeller {
-    /// From a solved state. The labels of the latent states of a class are added up.
-    pub(crate) fn new(header: &Header, solution: &Solution) -> Result<Self> {
-        let Answer { labels, matching, mixture, .. } = &solution.main;
-        let (k, states) = (header.schema.k(), mixture.prior.len());
-        let lengths = VIEWS * states;
-        debug_assert!(labels.maps.len().is_multiple_of(lengths));
-        let width = labels.maps.len() / lengths;
-        let by_class = |cells: &[f64]| -> Vec<f64> {
-            let mut sums = vec![0.0; VIEWS * k * width];
-            for (at, cell) in cells.iter().enumerate() {
-                let (group, state, column) = (at / (states * width), at / width % states, at % width);
-                sums[(group * k + matching.names[state]) * width + column] += cell;
-            }
-            sums
-        };
-        let maps = by_class(&labels.maps);
-        let implied = match header.features {
+    /// From solved moments. The labels of the latent states of a class are added up.
+    pub(crate) fn new(plan: &Plan, solved: &Blended) -> Result<Self> {
+        let main = solved.main();
+        let k = plan.schema.k();
+        let by_class =
+            |maps: &LabelMaps| maps.each_ref().map(|cells| sum_rows(cells, &main.matching.names, k));
+        let implied = match plan.features {
             FeatureMap::Posterior { .. } => None,
             _ => {
-                let features = discriminant_map(&header.features, solution)?;
-                Some(Box::new(Header { features, ceilings: None, ..header.clone() }))
+                let (whitening, mixture) = (&solved.variants.whitening, &main.mixture);
+                let features =
+                    discriminant_map(&plan.features, &mixture.prior, &whitening.maps, &mixture.means)?;
+                Some(Box::new(Plan { features, ceilings: None, ..plan.clone() }))
             }
         };
         Ok(Self {
-            header: header.clone(),
+            plan: plan.clone(),
             implied,
-            kind: labels.kind,
-            maps: std::array::from_fn(|g| maps[g * k * width..(g + 1) * k * width].to_vec()),
-            moved: labels.moved.map(by_class),
-            prior: solution.prior.clone(),
+            kind: main.labels.kind,
+            maps: by_class(&main.labels.maps),
+            moved: main.labels.moved.map(by_class),
+            prior: solved.quantities.prior.clone(),
         })
     }
 
     /// The number of latent states that posteriors are of: one a class, or more.
     pub fn states(&self) -> usize {
-        self.header.states()
+        self.plan.states()
     }
 
     /// What the columns of the rows mean.
     pub fn schema(&self) -> &Schema {
-        &self.header.schema
+        &self.plan.schema
     }
 
     /// The estimated probability of each class.
@@ -94,86 +84,83 @@ impl Labeller {
 
     /// The group of each view.
     pub fn group_of(&self, view: usize) -> usize {
-        self.header.grouping.groups.of(view)
+        self.plan.partition.of(view)
     }
 
     /// What the labels of each group are linear in, columns of the batch's rows.
     pub(crate) fn bases(&self, batch: &Batch) -> [Vec<f64>; VIEWS] {
-        let grouped = batch.grouped(&self.header.grouping.groups);
-        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| self.header.evaluate(&grouped, g));
-        std::array::from_fn(|g| label_basis(&self.header, self.kind, &evaluated, g, batch.rows()))
+        let grouped = self.plan.partition.join(batch);
+        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| self.plan.evaluate(&grouped, g));
+        std::array::from_fn(|g| label_basis(&self.plan, self.kind, &evaluated, g, batch.rows()))
     }
 
     /// For each group the map from its basis to its labels, cells row by row.
-    pub(crate) fn maps(&self) -> &[Vec<f64>; VIEWS] {
+    pub(crate) fn maps(&self) -> &LabelMaps {
         &self.maps
     }
 
-    /// What each block adds to the error of the maps' cells, group by group.
-    pub(crate) fn moved(&self) -> &Deviations {
+    /// What each block adds to the error of the maps' cells.
+    pub(crate) fn moved(&self) -> &Deviations<LabelMaps> {
         &self.moved
     }
 
     /// The fitted posterior of each latent state, `prod_v q_v(z | x_v) / pi_z^2`, one column a state: classes where there are
     /// no more states than these. It is made of all views, and no label is looked at.
     ///
-    /// # Panics
-    /// When the batch has other views or classes than the state.
-    pub fn state_posterior(&self, batch: &Batch) -> Vec<f64> {
-        assert!(batch.rows() == 0 || batch.k() == self.prior.len(), "rows of other classes");
-        let header = self.implied.as_deref().unwrap_or(&self.header);
-        let grouped = batch.grouped(&header.grouping.groups);
-        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| header.evaluate(&grouped, g));
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for rows of other views or classes.
+    pub fn state_posterior(&self, batch: &Batch) -> Result<Vec<f64>> {
+        self.expect(batch)?;
+        let plan = self.implied.as_deref().unwrap_or(&self.plan);
+        let grouped = plan.partition.join(batch);
+        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| plan.evaluate(&grouped, g));
         let mut posterior = Vec::new();
         let of_groups = evaluated.each_ref().map(|group| group.posterior.as_slice());
-        header.features.combine(batch.rows(), &of_groups, &mut posterior);
-        posterior
+        plan.features.combine(batch.rows(), &of_groups, &mut posterior);
+        Ok(posterior)
     }
 
     /// The fitted posterior of each class, one column a class: that of [`Labeller::state_posterior`], summed over the states of a
     /// class.
     ///
-    /// # Panics
-    /// When the batch has other views or classes than the state.
-    pub fn posterior(&self, batch: &Batch) -> Vec<f64> {
-        self.class_posterior(batch.rows(), &self.state_posterior(batch))
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for rows of other views or classes.
+    pub fn posterior(&self, batch: &Batch) -> Result<Vec<f64>> {
+        Ok(self.class_posterior(batch.rows(), &self.state_posterior(batch)?))
     }
 
     /// A posterior of classes from one of states, columns of `rows` numbers.
     pub(crate) fn class_posterior(&self, rows: usize, states: &[f64]) -> Vec<f64> {
         let mut work = Vec::new();
-        self.header.class_posterior(rows, states, &mut work).to_vec()
+        self.plan.class_posterior(rows, states, &mut work).to_vec()
     }
 
     /// Labels rows by their scores.
     ///
-    /// # Panics
-    /// When the batch has other views or classes than the state.
-    pub fn label(&self, batch: &Batch) -> SurrogateLabels {
+    /// # Errors
+    /// [`Error::Shape`](crate::Error::Shape) for rows of other views or classes.
+    pub fn label(&self, batch: &Batch) -> Result<SurrogateLabels> {
+        self.expect(batch)?;
         let k = self.prior.len();
-        assert!(batch.rows() == 0 || batch.k() == k, "rows of other classes");
         let bases = self.bases(batch);
         let of_group = |g: usize| linear_columns(&bases[g], batch.rows(), &self.maps[g], k);
-        SurrogateLabels { rows: batch.rows(), groups: std::array::from_fn(of_group) }
+        Ok(SurrogateLabels { rows: batch.rows(), groups: std::array::from_fn(of_group) })
+    }
+
+    /// Refuses rows of other views or classes.
+    fn expect(&self, batch: &Batch) -> Result<()> {
+        expect("views", batch.views(), self.plan.schema.views().len())?;
+        let k = self.prior.len();
+        expect("classes", if batch.rows() == 0 { k } else { batch.k() }, k)
     }
 }
 
-/// What the labels of a group are linear in: the features of the two others, or their posterior.
-pub(crate) fn label_basis(
-    header: &Header,
-    kind: Kind,
-    evaluated: &[Evaluated; VIEWS],
-    group: usize,
-    rows: usize,
-) -> Vec<f64> {
-    let [a, b] = others(group).map(|other| &evaluated[other]);
-    let mut columns = Vec::new();
-    match kind {
-        Kind::Linear => {
-            columns.extend_from_slice(&a.features);
-            columns.extend_from_slice(&b.features);
-        }
-        Kind::Pair => header.features.combine(rows, &[&a.posterior, &b.posterior], &mut columns),
+/// The rows of a matrix of one row a state, summed over the states of each of `k` classes.
+fn sum_rows(cells: &[f64], names: &[usize], k: usize) -> Vec<f64> {
+    let width = cells.len() / names.len();
+    let mut sums = vec![0.0; k * width];
+    for (row, &name) in cells.chunks_exact(width).zip(names) {
+        sums[name * width..(name + 1) * width].iter_mut().zip(row).for_each(|(sum, cell)| *sum += cell);
     }
-    columns
+    sums
 }

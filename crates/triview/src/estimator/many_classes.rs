@@ -3,15 +3,10 @@
 //! The third moment of `k` classes has `k^3` cells, and a state of it is too large beyond some tens of classes. Here the
 //! features of all rows are kept instead, in single precision, and the fit reads them once for each of its few steps.
 
-use crate::answer::solve_kept;
-use crate::data::Sample;
-use crate::data::{Source, VIEWS};
-use crate::diagnostics;
+use super::solved::enough_rows;
+use super::{Estimate, Estimator};
+use crate::data::{Sample, ScoreSource, VIEWS};
 use crate::error::{Error, Result};
-use crate::estimator::Estimate;
-use crate::estimator::{Estimator, enough_rows};
-use crate::moments::Accumulator;
-use crate::planning::Look;
 
 /// From so many classes on an estimate is made from rows.
 const FEWEST_CLASSES: usize = 65;
@@ -20,26 +15,27 @@ const MOST_CLASSES: usize = 512;
 /// The most bytes of features that are kept: 1,789,569 rows of 200 classes.
 const MOST_BYTES: u64 = 4 << 30;
 
-impl Estimator {
-    /// Whether [`Estimator::estimate`] answers for `k` classes from rows, without a state of their moments.
-    pub(crate) fn reads_rows(k: usize) -> bool {
-        k >= FEWEST_CLASSES
-    }
+/// Whether [`Estimator::estimate`] answers for `k` classes from rows, without their third moments.
+pub(super) fn reads_rows(k: usize) -> bool {
+    k >= FEWEST_CLASSES
+}
 
+impl Estimator {
     /// The risk of the rows of a source, which is read twice, from their features.
-    pub(crate) fn estimate_from_rows<S: Source>(&self, source: &S) -> Result<Estimate, S::Error> {
-        // Sums inside matrix products are then formed in the same order on any number of threads.
-        faer::set_global_parallelism(faer::Par::Seq);
-        let schema = source.schema().clone();
+    pub(crate) fn estimate_from_rows<S: ScoreSource + ?Sized>(
+        &self,
+        source: &S,
+    ) -> Result<Estimate, S::Error> {
+        let schema = source.schema();
         let k = schema.k();
         if k > MOST_CLASSES {
             return Err(Error::TooManyClasses { k, most: MOST_CLASSES }.into());
         }
         self.latent.refuse_for_many(k)?;
-        if let [feature, ..] = schema.all_features().as_slice() {
+        if let [covariate, ..] = schema.all_covariates().as_slice() {
             return Err(Error::InvalidParameter {
-                name: "features",
-                value: feature.clone(),
+                name: "covariates",
+                value: covariate.clone(),
                 expected: "for more than 64 classes views are identified by their scores alone; leave it out",
             }
             .into());
@@ -47,23 +43,22 @@ impl Estimator {
         let sample = Sample::of(source)?;
         let seen = sample.seen();
         enough_rows(seen, k)?;
-        let look = Look::new(schema, &self.loss, sample.rows(), self.group.as_deref(), self.seed)?;
-        let header = look.header_of_many(self.features)?;
-        drop(look);
-        let most = MOST_BYTES / (4 * VIEWS * header.features.dimension(k, k)) as u64;
+        let plan = self.common.run(|| self.planner(&sample)?.plan_many(self.features))?;
+        let most = MOST_BYTES / (4 * VIEWS * plan.features.dimension(k, k)) as u64;
         if seen > most {
             return Err(Error::TooManyRows { rows: seen, most, k }.into());
         }
-        let mut sums = Accumulator::keeping(header)?;
+        let mut sums = plan.keeping_accumulator()?;
         for batch in source.batches()? {
-            sums.update(&batch?)?;
+            let batch = batch?;
+            self.common.run(|| sums.update(&batch))?;
         }
-        let (moments, kept) = sums.finish_keeping()?;
-        let kept = kept.ok_or(Error::Internal("the features of all rows were kept"))?;
-        let solution = solve_kept(&moments, &kept)?;
-        let tested = diagnostics::test(&moments, &solution, self.seed)?;
-        let estimate = Estimate::new(&moments, &solution, tested, self.level)?;
-        Ok(self.measure(estimate, &moments, &solution, &sample)?)
+        let (moments, rows) = sums.finish_keeping()?;
+        let rows = rows.ok_or(Error::Internal("the features of all rows were kept"))?;
+        Ok(self.common.run(|| {
+            let solved = moments.solve_rows(&rows, self.common.level, self.common.seed)?;
+            self.measure(&solved, &sample)
+        })?)
     }
 }
 
@@ -82,7 +77,7 @@ mod tests {
         for seed in 0..3 {
             let population = Population::draw(&Preset::Ten.setting(), seed)?;
             let (rows, labels) = population.rows(20_000, &mut Pcg64::seed_from_u64(100 + seed));
-            let source = InMemory::new(population.schema().clone(), vec![rows.clone()]);
+            let source = InMemory::new(population.schema().clone(), [rows.clone()]);
             let estimator = Params::new().check()?;
             let (with, without) = (estimator.estimate(&source)?, estimator.estimate_from_rows(&source)?);
             // The two have other features and other weights for the same rows, and the labels decide between them.

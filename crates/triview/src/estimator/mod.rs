@@ -7,10 +7,13 @@ mod estimator;
 pub mod few_labels;
 mod labeller;
 mod many_classes;
+mod params;
+mod solved;
 
+pub use crate::fit::Status;
 pub use amplification::Amplified;
-pub use estimate::{Estimate, Fit, Status};
-pub(crate) use estimator::enough_rows;
-pub use estimator::{Estimator, Features, Params};
-pub(crate) use labeller::label_basis;
+pub use estimate::{Estimate, Fit};
+pub use estimator::Estimator;
 pub use labeller::{Labeller, SurrogateLabels};
+pub use params::{Common, Parameters, Params, ScoreTables, Task};
+pub use solved::Solved;

@@ -1,6 +1,6 @@
 //! Quantile bins of a view's scores and further features: many plain features, in which dependence shows that few fitted ones hide.
 
-use crate::moments::MOST_CLASSES;
+use crate::settings::MOST_CLASSES;
 use serde::{Deserialize, Serialize};
 
 /// Indicators of a class's score, centred on the mean over the classes, or of a feature, being above some edges. Their span is

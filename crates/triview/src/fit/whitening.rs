@@ -1,9 +1,9 @@
 //! Coordinates in which the sampling noise of the third moment is nearly isotropic.
 
 use super::Mixture;
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::error::{Error, Result};
-use crate::moments::{Family, Layout, others};
+use crate::moments::{Family, Layout};
 use crate::numeric::linalg::{RANK_TOLERANCE, pseudo_inverse, symmetric_eigen};
 use faer::{Mat, MatRef};
 

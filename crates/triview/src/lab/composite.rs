@@ -211,7 +211,7 @@ impl Composites {
         }
         let known = labels.iter().map(|&label| Some(usize::from(label))).collect();
         let batch = FeatureBatch::new(rows, widths, features)?.with_labels(known);
-        Ok(Self { labels, classes: images.classes, batch })
+        Ok(Self { labels, classes: images.classes, batch: batch? })
     }
 
     /// The number of rows.

@@ -1,7 +1,13 @@
 //! Data with known truth, and what is kept for comparison only.
 
+mod chains;
 mod composite;
+mod crowds;
 mod simulate;
+mod tensor_alone;
 
+pub use chains::{ChainPopulation, ChainSetting};
 pub use composite::*;
+pub use crowds::{CrowdSetting, SimulatedCrowd};
 pub use simulate::*;
+pub use tensor_alone::tensor_risk;

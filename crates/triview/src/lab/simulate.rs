@@ -6,7 +6,7 @@
 
 use crate::data::{Batch, Schema, VIEWS};
 use crate::error::{Error, Result};
-use crate::loss::best;
+use crate::numeric::argmax;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, Exp1, StandardNormal};
 use rand_pcg::Pcg64;
@@ -233,7 +233,8 @@ impl Population {
             (0..self.means.len()).map(of_view).sum()
         };
         let named = |subclass: usize| {
-            best((0..self.prior.len()).map(|class| mean_score(subclass, class))) == subclass / self.subclasses
+            argmax((0..self.prior.len()).map(|class| mean_score(subclass, class)))
+                == subclass / self.subclasses
         };
         (0..self.prior.len() * self.subclasses).filter(|&subclass| !named(subclass)).count()
     }
@@ -270,7 +271,7 @@ impl Population {
         let views = self.means.len();
         let mut missing = |view: usize| u64::from(rng.random::<f64>() < self.missing) << view;
         let missing = (0..rows).map(|_| (0..views).map(&mut missing).sum()).collect();
-        (batch.with_missing(missing), labels)
+        (batch.lacking(missing), labels)
     }
 }
 

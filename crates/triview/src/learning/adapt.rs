@@ -8,98 +8,82 @@
 //! (algorithm 2), of which the step is chosen in the same way.
 
 use super::ball::OldRows;
-use super::fits::{Candidate, Fit, PENALTIES, SHARES, STEPS};
+use super::fits::{Candidate, PENALTIES, SHARES, STEPS, Way};
 use super::general::LinearScores;
-use super::halves::{Compared, Task, best_of};
+use super::halves::{Compared, Fits, best_of};
 use super::logistic::LogisticModel;
-use super::parts::Kept;
+use super::parts::Cached;
 use super::rows::{FeatureBatch, FeatureSource};
-use crate::data::Schema;
+use crate::data::{Schema, expect};
 use crate::error::{Error, Result};
-use crate::estimator::{Estimate, Estimator, Params};
+use crate::estimator::{Common, Estimate, Estimator, Parameters, Params, Task};
 use crate::loss::{self, SharedLoss};
 use crate::metrics::Measured;
+use serde::Serialize;
 
 /// The fewest rows a class that are judged, and the fewest rows: quarters of them must be answered. With 640 rows of ten classes
 /// error rates of 0.02 to 0.05 came out as 0.02 to 1.
 const ROWS_A_CLASS: usize = 150;
 const ROWS: usize = 1_000;
 
-/// How to adapt, not checked yet.
+/// How to adapt a model to rows without labels.
+pub type AdaptParams = Parameters<AdaptTask>;
+
+/// The task of [`AdaptParams`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct AdaptParams {
+pub struct AdaptTask {
     loss: String,
     radius: Option<f64>,
     share: Option<f64>,
     gap: f64,
-    level: f64,
-    seed: u64,
     judged: bool,
 }
 
-impl Default for AdaptParams {
+impl Default for AdaptTask {
     fn default() -> Self {
-        Self { loss: "log".into(), radius: None, share: None, gap: 1e-3, level: 0.95, seed: 0, judged: true }
+        Self { loss: "log".into(), radius: None, share: None, gap: 1e-3, judged: true }
     }
 }
 
 impl AdaptParams {
     /// The loss whose risk is minimised, by its name: one of [`loss::named`] that has slopes.
     #[must_use]
-    pub fn loss(mut self, name: &str) -> Self {
-        self.loss = name.into();
-        self
+    pub fn loss(self, name: &str) -> Self {
+        self.with(|task| task.loss = name.into())
     }
 
     /// The share of the old domain's rows in what is minimised, zero to (not including) one; otherwise the one with the
     /// smallest estimated risk.
     #[must_use]
-    pub fn share(mut self, share: f64) -> Self {
-        self.share = Some(share);
-        self
+    pub fn share(self, share: f64) -> Self {
+        self.with(|task| task.share = Some(share))
     }
 
     /// The radius of the ball, in standardised features; otherwise the one with the smallest estimated risk.
     #[must_use]
-    pub fn radius(mut self, radius: f64) -> Self {
-        self.radius = Some(radius);
-        self
+    pub fn radius(self, radius: f64) -> Self {
+        self.with(|task| task.radius = Some(radius))
     }
 
     /// How far above the smallest value in the ball the minimisation may stop.
     #[must_use]
-    pub fn gap(mut self, gap: f64) -> Self {
-        self.gap = gap;
-        self
-    }
-
-    /// The level of confidence of the intervals.
-    #[must_use]
-    pub fn level(mut self, level: f64) -> Self {
-        self.level = level;
-        self
-    }
-
-    /// The seed of everything random.
-    #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    pub fn gap(self, gap: f64) -> Self {
+        self.with(|task| task.gap = gap)
     }
 
     /// Whether the adapted model is judged, which takes about twice as long again; without it a radius is needed.
     #[must_use]
-    pub fn judged(mut self, judged: bool) -> Self {
-        self.judged = judged;
-        self
+    pub fn judged(self, judged: bool) -> Self {
+        self.with(|task| task.judged = judged)
     }
+}
 
-    /// Checks the parameters.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a radius or gap that is not a positive number, a share that is not one, a level that is
-    /// not between 0 and 1, no radius where nothing is judged, and what is for the log loss only with another.
-    pub fn check(self) -> Result<Adapter> {
+impl Task for AdaptTask {
+    type Checked = Adapter;
+
+    /// Refuses a radius or gap that is not a positive number, a share that is not one, no radius where nothing is judged, and what is
+    /// for the log loss only with another.
+    fn check(self, common: Common) -> Result<Adapter> {
         let refuse = |name, value: String, expected| Err(Error::InvalidParameter { name, value, expected });
         let positive = |x: f64| x.is_finite() && x > 0.0;
         if let Some(radius) = self.radius.filter(|radius| !positive(*radius)) {
@@ -142,21 +126,22 @@ impl AdaptParams {
             }
             _ => {}
         }
-        let estimator = Params::new().level(self.level).seed(self.seed).check()?;
-        Ok(Adapter { params: self, loss, estimator })
+        let estimator = Params::new().task.check(common)?;
+        Ok(Adapter { task: self, loss, estimator })
     }
 }
 
 /// Checked parameters, ready to adapt with.
 #[derive(Debug, Clone)]
 pub struct Adapter {
-    params: AdaptParams,
+    task: AdaptTask,
     loss: SharedLoss,
     estimator: Estimator,
 }
 
 /// Whether an adaptation was worth it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// The risk is smaller than the seed model's, by the interval of their difference.
     Improved,
@@ -165,7 +150,7 @@ pub enum Verdict {
 }
 
 /// What is known of the adapted model's risk: means over rows that neither the model nor the labels were fitted on.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Judgement {
     /// The risk of the adapted model.
     pub adapted: Measured,
@@ -207,10 +192,8 @@ impl Adapter {
     ///
     /// # Errors
     /// Those of the source; [`Error::WeakSeed`] when the seed model does not tell which class is which;
-    /// [`Error::InvalidParameter`] for too few rows to judge by, or a loss whose risk is no number on the way; and whatever keeps the rows from being answered, see [`Estimator::look`].
-    ///
-    /// # Panics
-    /// When the source has other features than the model: a mistake of the caller's.
+    /// [`Error::InvalidParameter`] for too few rows to judge by, or a loss whose risk is no number on the way; and whatever keeps the rows from being answered, see [`Estimator::plan`].
+    /// [`Error::Shape`] for rows with other features than the model.
     pub fn adapt<S: FeatureSource>(
         &self,
         source: &S,
@@ -248,7 +231,7 @@ impl Adapter {
         if self.loss.name() != "log" {
             return refuse("loss", self.loss.name(), "rows of a source are used with the log loss only");
         }
-        if self.params.share.is_none() && !self.params.judged {
+        if self.task.share.is_none() && !self.task.judged {
             let expected =
                 "without judging the result there is nothing to choose it by; give one, such as 0.1";
             return refuse("weight of the source", "not given", expected);
@@ -264,13 +247,16 @@ impl Adapter {
         schema: &Schema,
     ) -> Result<Adaptation, S::Error> {
         let shape = seed.shape();
-        assert_eq!(source.schema().widths(), shape.widths, "rows with other features");
-        let kept = Kept::of(source)?;
+        for (given, needed) in source.schema().widths().into_iter().zip(&shape.widths) {
+            expect("features of a view", given, *needed)?;
+        }
+        expect("views", source.schema().views().len(), shape.widths.len())?;
+        let kept = Cached::of(source)?;
         let linear = LinearScores::of(&kept, shape.classes)?;
         let old = old.map(|rows| OldRows::new(source.schema(), &shape, rows)).transpose()?;
-        let AdaptParams { gap, level, .. } = self.params;
+        let (gap, level) = (self.task.gap, self.estimator.common.level);
         let candidates = self.candidates(old.is_some());
-        let task = Task {
+        let task = Fits {
             estimator: &self.estimator,
             loss: &*self.loss,
             gap,
@@ -284,7 +270,7 @@ impl Adapter {
         let (estimate, labelled) = task.label(&kept)?;
         estimate.expect_strong_seed()?;
         let rows = estimate.rows;
-        if self.params.judged && rows < (ROWS_A_CLASS * shape.classes).max(ROWS) as u64 {
+        if self.task.judged && rows < (ROWS_A_CLASS * shape.classes).max(ROWS) as u64 {
             return Err(Error::InvalidParameter {
                 name: "number of rows",
                 value: rows.to_string(),
@@ -293,7 +279,7 @@ impl Adapter {
             }
             .into());
         }
-        let halves = if self.params.judged { Some(task.halves(&kept)?) } else { None };
+        let halves = if self.task.judged { Some(task.halves(&kept)?) } else { None };
         let no_number = || Error::InvalidParameter {
             name: "loss",
             value: self.loss.name().into(),
@@ -321,17 +307,17 @@ impl Adapter {
 
     /// The ways of fitting that are tried, those of one share together.
     fn candidates(&self, old: bool) -> Vec<Candidate> {
-        let shares = match (old, self.params.share) {
+        let shares = match (old, self.task.share) {
             (false, _) => vec![0.0],
             (true, Some(share)) => vec![share],
             (true, None) => SHARES.to_vec(),
         };
-        let fits: Vec<Fit> = match self.params.radius {
-            Some(radius) => vec![Fit::Radius(radius)],
-            None if self.loss.name() == "log" => PENALTIES.map(Fit::Penalty).to_vec(),
-            None => STEPS.map(Fit::Step).to_vec(),
+        let ways: Vec<Way> = match self.task.radius {
+            Some(radius) => vec![Way::Radius(radius)],
+            None if self.loss.name() == "log" => PENALTIES.map(Way::Penalty).to_vec(),
+            None => STEPS.map(Way::Step).to_vec(),
         };
-        let with = |share: f64| fits.iter().map(move |&fit| Candidate { share, fit });
+        let with = |share: f64| ways.iter().map(move |&way| Candidate { share, way });
         shares.into_iter().flat_map(with).collect()
     }
 }

@@ -12,8 +12,9 @@
 
 use super::linear::Shape;
 use super::objective::{labelled_phi, value_and_gradient};
-use super::rows::{FeatureBatch, FeatureSchema, FeatureSource, FeaturesInMemory};
+use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
 use super::units::Units;
+use crate::data::InMemory;
 use crate::error::Result;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::dot;
@@ -31,7 +32,7 @@ const WEAKEST: f64 = 1e-7;
 
 /// The risk to be minimised: `E[A(theta; x)] - theta . phi` over the rows of a source with standardised features. Labelled
 /// rows of an old domain have their log loss in it with a share of their own.
-pub(crate) struct Problem<'a, S> {
+pub(crate) struct LogRisk<'a, S> {
     pub(crate) source: &'a S,
     pub(crate) shape: &'a Shape,
     /// `phi-bar` of standardised features.
@@ -42,14 +43,14 @@ pub(crate) struct Problem<'a, S> {
 /// Labelled rows of an old domain in units of their own, and their `phi-bar`.
 #[derive(Debug)]
 pub(crate) struct OldRows {
-    source: FeaturesInMemory,
+    source: InMemory<FeatureSchema, FeatureBatch>,
     phi: Vec<f64>,
 }
 
 impl OldRows {
     /// All rows must have a label. In the new domain's units a feature that hardly varies there could be enormous here.
     pub(crate) fn new(schema: &FeatureSchema, shape: &Shape, rows: &FeatureBatch) -> Result<Self> {
-        let source = |rows| FeaturesInMemory::new(schema.clone(), vec![rows]);
+        let source = |rows| InMemory::new(schema.clone(), [rows]);
         let units = Units::of(&source(rows.clone()), shape.classes)?;
         let phi = units.gradient(&labelled_phi(shape, rows));
         Ok(Self { source: source(units.standardise(rows)), phi })
@@ -69,7 +70,7 @@ pub(crate) struct Point {
     pub(crate) passes: usize,
 }
 
-impl<S: FeatureSource> Problem<'_, S> {
+impl<S: FeatureSource> LogRisk<'_, S> {
     /// The value and the gradient.
     fn at(&self, theta: &[f64]) -> Result<(f64, Vec<f64>), S::Error> {
         let (mut value, mut gradient) = value_and_gradient(self.source, self.shape, self.phi, theta)?;
@@ -180,25 +181,25 @@ mod tests {
         let (source, shape) = (unlabelled(&rows), Shape { widths: WIDTHS.to_vec(), classes: CLASSES });
         let units = Units::of(&source, CLASSES)?;
         let phi = units.gradient(&labelled_phi(&shape, &rows));
-        let problem = Problem {
+        let risk = LogRisk {
             source: &Standard { source: &source, units: &units },
             shape: &shape,
             phi: &phi,
             old: None,
         };
         let start = vec![0.0; shape.len()];
-        let sharp = problem.in_ball(1.5, &start, 1e-6)?;
+        let sharp = risk.in_ball(1.5, &start, 1e-6)?;
         assert!((sharp.radius - 1.5).abs() < 1e-3 && sharp.gap <= 1e-6, "{} {}", sharp.radius, sharp.gap);
-        let (least, _) = problem.at(&sharp.standard)?;
+        let (least, _) = risk.at(&sharp.standard)?;
         for gap in [1e-2, 1e-4] {
-            let point = problem.in_ball(1.5, &start, gap)?;
-            let (value, _) = problem.at(&point.standard)?;
+            let point = risk.in_ball(1.5, &start, gap)?;
+            let (value, _) = risk.at(&point.standard)?;
             assert!(point.radius <= 1.5 + 1e-12 && point.gap <= gap);
             // The least value itself is known to 1e-6, and values to single precision.
             assert!(value - least <= point.gap + 2e-6, "{} {}", value - least, point.gap);
         }
         // A ball that holds the minimiser is not filled.
-        let wide = problem.in_ball(1e4, &start, 1e-3)?;
+        let wide = risk.in_ball(1e4, &start, 1e-3)?;
         assert!(wide.radius < 1e4);
         Ok(())
     }

@@ -1,7 +1,8 @@
 //! The truth, from labels, and what a model believes of itself, without them.
 
 use crate::data::Batch;
-use crate::loss::{self, Loss, best};
+use crate::loss::{self, Loss};
+use crate::numeric::argmax;
 use crate::numeric::linalg::log_sum_exp;
 
 /// A mean over rows, and how far it may be from the population's.
@@ -45,7 +46,7 @@ pub fn mean_loss(loss: &dyn Loss, batch: &Batch, labels: &[impl Copy + Into<usiz
 /// # Panics
 /// When there is not one label a row, each below the number of classes.
 pub fn error_rate(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> Mean {
-    by_row(batch, labels, |scores, label| f64::from(u8::from(best(scores.iter().copied()) != label)))
+    by_row(batch, labels, |scores, label| f64::from(u8::from(argmax(scores.iter().copied()) != label)))
 }
 
 /// The entropy `-sum_i p_i log p_i` of the model's own posterior: its log loss if it were calibrated.

@@ -1,6 +1,7 @@
 //! Feature rows with known classes, for tests.
 
-use super::rows::{FeatureBatch, FeatureSchema, FeaturesInMemory};
+use super::rows::{FeatureBatch, FeatureSchema};
+use crate::data::InMemory;
 use crate::data::Schema;
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
@@ -35,13 +36,13 @@ pub(crate) fn rows(count: usize, shift: f64, seed: u64) -> FeatureBatch {
 }
 
 /// The same rows without their labels, in two batches.
-pub(crate) fn unlabelled(rows: &FeatureBatch) -> FeaturesInMemory {
+pub(crate) fn unlabelled(rows: &FeatureBatch) -> InMemory<FeatureSchema, FeatureBatch> {
     let views = |from: usize, to: usize| {
         (0..3).map(|v| rows.view(v)[from * WIDTHS[v]..to * WIDTHS[v]].to_vec()).collect()
     };
     let (half, all) = (rows.rows() / 3, rows.rows());
     let batch = |from, to| FeatureBatch::new(to - from, WIDTHS.to_vec(), views(from, to)).expect("finite");
-    FeaturesInMemory::new(schema(), vec![batch(0, half), batch(half, all)])
+    InMemory::new(schema(), vec![batch(0, half), batch(half, all)])
 }
 
 /// Names of views and features.

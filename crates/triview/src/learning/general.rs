@@ -16,7 +16,7 @@ use super::logistic::LogisticModel;
 use super::parts::Scored;
 use super::rows::{FeatureBatch, FeatureSource};
 use super::units::Units;
-use crate::data::{Batch, Schema, VIEWS};
+use crate::data::{Batch, Sample, Schema, VIEWS};
 use crate::error::{Error, Result};
 use crate::estimator::{Estimate, Estimator};
 use crate::estimator::{Labeller, SurrogateLabels};
@@ -146,8 +146,10 @@ impl DualAveraging {
         }
         let scores = |rows: &FeatureBatch| model.scores(start, rows);
         let scored = Scored { source, scores, schema: schema.clone() };
-        let header = self.estimator.look(&scored)?;
-        let (seed, labeller) = self.estimator.solve_labelling(&self.estimator.moments(&scored, &header)?)?;
+        let plan = self.estimator.plan(&Sample::of(&scored)?)?;
+        let moments = self.estimator.moments(&scored, &plan)?;
+        let solved = self.estimator.solve(&moments)?;
+        let (seed, labeller) = (solved.estimate(), solved.labeller()?);
         seed.expect_strong_seed()?;
         let risk = Risk { loss: &*self.loss, labeller: &labeller, model, source, start };
         let expected = "steps of this size lead to risks that are no numbers; take a smaller one";
@@ -218,7 +220,7 @@ impl<S: FeatureSource, M: ViewModel> Risk<'_, S, M> {
         let mut sum = 0.0;
         for batch in self.source.batches()? {
             let batch = batch?;
-            let labels = self.labeller.label(&self.model.scores(self.start, &batch)?);
+            let labels = self.labeller.label(&self.model.scores(self.start, &batch)?)?;
             let scores = self.model.scores(theta, &batch)?;
             let (weights, part) = self.weigh(&scores, &labels, &others);
             self.model.pull_back(theta, &batch, &weights, &mut gradient);
@@ -274,7 +276,7 @@ impl<S: FeatureSource, M: ViewModel> Risk<'_, S, M> {
         let mut count = 0.0;
         for batch in self.source.batches()? {
             let batch = batch?;
-            let labels = self.labeller.label(&self.model.scores(self.start, &batch)?);
+            let labels = self.labeller.label(&self.model.scores(self.start, &batch)?)?;
             let scores = self.model.scores(theta, &batch)?;
             let rows = scores.rows();
             let terms: Vec<Vec<f64>> =

@@ -6,29 +6,27 @@
 //! little is enough: a log risk of 0.033 came out as 0.073 with a standard error of 0.005.
 
 use super::ball::OldRows;
-use super::fits::{Candidate, Fitted, Fitting};
+use super::fits::{Candidate, Fitting, ModelFit};
 use super::general::LinearScores;
 use super::judge::{Judged, Spread, crossed_risk};
 use super::logistic::LogisticModel;
-use super::parts::{Half, Kept, Scored};
+use super::parts::{Cached, Half, Scored};
 use super::rows::{FeatureBatch, FeatureSource};
 use super::units::Standard;
-use crate::answer::Solution;
-use crate::answer::{Interval, reach};
-use crate::data::Sample;
-use crate::data::{Batch, Schema, total};
+use crate::answer::{Blended, Interval, reach};
+use crate::data::{Batch, Sample, Schema, Source, total};
 use crate::error::Result;
-use crate::estimator::Labeller;
-use crate::estimator::{Estimate, Estimator};
-use crate::loss::{Loss, best};
+use crate::estimator::{Estimate, Estimator, Labeller};
+use crate::loss::Loss;
 use crate::metrics::{Measured, by_row, mean_of};
-use crate::moments::{Header, Moments};
+use crate::moments::{Moments, Plan};
+use crate::numeric::argmax;
 
 /// Fits in a row whose risk is larger than the smallest so far, after which no further ones with the same share are tried.
 const PATIENCE: usize = 2;
 
 /// What all fits share.
-pub(super) struct Task<'a> {
+pub(super) struct Fits<'a> {
     pub(super) estimator: &'a Estimator,
     pub(super) loss: &'a dyn Loss,
     pub(super) gap: f64,
@@ -44,12 +42,12 @@ pub(super) struct Task<'a> {
 pub(super) struct Labelled {
     pub(super) labeller: Labeller,
     moments: Moments,
-    solution: Solution,
+    solved: Blended,
 }
 
 /// The two quarters of the rows that a model is judged on.
 struct Quarters<'a, S> {
-    rows: [Kept<'a, S>; 2],
+    rows: [Cached<'a, S>; 2],
     /// What labels each: made from the other.
     labellers: [Labeller; 2],
 }
@@ -80,20 +78,22 @@ pub(super) struct Compared {
     pub(super) seed_error: Measured,
 }
 
-impl Task<'_> {
+impl Fits<'_> {
     /// What the rows of a source say of the seed model, and what labels them.
     pub(super) fn label<S: FeatureSource>(&self, source: &S) -> Result<(Estimate, Labelled), S::Error> {
         let scored = self.scored(source, self.seed);
-        let moments = self.estimator.moments(&scored, &self.estimator.look(&scored)?)?;
-        let (estimate, solution) = self.estimator.solved(&moments)?;
-        Ok((estimate, Labelled::new(moments, solution)?))
+        let plan = self.estimator.plan(&Sample::of(&scored)?)?;
+        let moments = self.estimator.moments(&scored, &plan)?;
+        let solved = self.estimator.solve(&moments)?;
+        let (estimate, labeller, solved) = (solved.estimate(), solved.labeller()?, solved.answer.blended);
+        Ok((estimate, Labelled { labeller, moments, solved }))
     }
 
     /// What labels rows by those of a source, through features that may have been fitted to others.
-    fn label_through<S: FeatureSource>(&self, header: &Header, source: &S) -> Result<Labelled, S::Error> {
-        let moments = self.estimator.moments(&self.scored(source, self.seed), header)?;
-        let solution = self.estimator.solution(&moments)?;
-        Ok(Labelled::new(moments, solution)?)
+    fn label_through<S: FeatureSource>(&self, plan: &Plan, source: &S) -> Result<Labelled, S::Error> {
+        let moments = self.estimator.moments(&self.scored(source, self.seed), plan)?;
+        let solved = self.estimator.solve_untested(&moments)?;
+        Ok(Labelled { labeller: Labeller::new(plan, &solved)?, moments, solved })
     }
 
     fn scored<'b, S>(
@@ -112,15 +112,15 @@ impl Task<'_> {
         labeller: &Labeller,
         place: usize,
         start: &[f64],
-    ) -> Result<Option<Fitted>, S::Error> {
+    ) -> Result<Option<ModelFit>, S::Error> {
         let standard = Standard { source, units: &self.linear.units };
-        let standard = Kept::of(&standard)?;
+        let standard = Cached::of(&standard)?;
         self.fitting((source, &standard), labeller)?.fit(self.candidates[place], start)
     }
 
     fn fitting<'b, S: FeatureSource>(
         &'b self,
-        rows: (&'b S, &'b Kept<'b, Standard<'b, S>>),
+        rows: (&'b S, &'b Cached<'b, Standard<'b, S>>),
         labeller: &'b Labeller,
     ) -> Result<Fitting<'b, S>, S::Error> {
         let (linear, loss) = (&self.linear, self.loss);
@@ -129,7 +129,7 @@ impl Task<'_> {
 
     /// What each half makes of the other: at the same time, where the rows are in memory; otherwise one after the other, as
     /// then it is the reading that takes the time.
-    pub(super) fn halves<S: FeatureSource>(&self, source: &Kept<'_, S>) -> Result<[HalfFit; 2], S::Error> {
+    pub(super) fn halves<S: FeatureSource>(&self, source: &Cached<'_, S>) -> Result<[HalfFit; 2], S::Error> {
         if source.in_memory() {
             let (first, second) = rayon::join(|| self.half(source, 0), || self.half(source, 1));
             Ok([first?, second?])
@@ -142,16 +142,16 @@ impl Task<'_> {
     fn half<S: FeatureSource>(&self, source: &S, half: u64) -> Result<HalfFit, S::Error> {
         let (fitted, other) = (Half { source, half: 1 - half }, Half { source, half });
         // The rows are read some dozens of times.
-        let fitted = Kept::of(&fitted)?;
-        let header = self.estimator.look(&self.scored(&fitted, self.seed))?;
-        let labelled = self.label_through(&header, &fitted)?;
+        let fitted = Cached::of(&fitted)?;
+        let plan = self.estimator.plan(&Sample::of(&self.scored(&fitted, self.seed))?)?;
+        let labelled = self.label_through(&plan, &fitted)?;
         let [first, second] = [0, 1].map(|half| Half { source: &other, half });
-        let rows = [Kept::of(&first)?, Kept::of(&second)?];
-        let labellers = [self.label_through(&header, &rows[1])?, self.label_through(&header, &rows[0])?];
+        let rows = [Cached::of(&first)?, Cached::of(&second)?];
+        let labellers = [self.label_through(&plan, &rows[1])?, self.label_through(&plan, &rows[0])?];
         let quarters = Quarters { rows, labellers: labellers.map(|labelled| labelled.labeller) };
         let seed = self.judged(&quarters, self.seed)?;
         let standard = Standard { source: &fitted, units: &self.linear.units };
-        let standard = Kept::of(&standard)?;
+        let standard = Cached::of(&standard)?;
         let fitting = self.fitting((&fitted, &standard), &labelled.labeller)?;
         let mut tried: Vec<Option<Tried>> = Vec::new();
         for (place, &candidate) in self.candidates.iter().enumerate() {
@@ -160,7 +160,7 @@ impl Task<'_> {
                 None => None,
             };
             tried.push(match fitted {
-                Some(Fitted { standard, .. }) => {
+                Some(ModelFit { standard, .. }) => {
                     let judged = self.judged(&quarters, &self.linear.model(&standard))?;
                     Some(Tried { risk: crossed_risk(&judged, &quarters.labellers), judged, standard })
                 }
@@ -181,7 +181,7 @@ impl Task<'_> {
         }
         // The last fit with the same share, or with the share before the same fit.
         let before =
-            (0..place).rev().find(|&at| at >= first || self.candidates[at].fit == self.candidates[place].fit);
+            (0..place).rev().find(|&at| at >= first || self.candidates[at].way == self.candidates[place].way);
         let start = before.and_then(|at| tried[at].as_ref()).map(|tried| tried.standard.clone());
         Some(start.unwrap_or_else(|| vec![0.0; self.linear.shape.len()]))
     }
@@ -266,18 +266,13 @@ impl Task<'_> {
         // Rows are sampled by their position, so that these are the same.
         let judged = Sample::of(&self.scored(source, model))?;
         let rows = judged.rows();
-        let (mut triples, reach) = self.estimator.triples(&labelled.moments, &labelled.solution, &sample);
+        let Labelled { moments, solved, .. } = labelled;
+        let (mut triples, reach) = self.estimator.triples(moments, solved, &sample);
         triples.score_by((0..rows.views()).map(|view| by_row(rows.rows(), rows.view(view))).collect());
         let wrong = |views: &[&[f64]], class: usize| {
-            f64::from(u8::from(best(total(views.iter().copied()).into_iter()) != class))
+            f64::from(u8::from(argmax(total(views.iter().copied()).into_iter()) != class))
         };
         Ok(mean_of(&triples, wrong, reach).estimate)
-    }
-}
-
-impl Labelled {
-    fn new(moments: Moments, solution: Solution) -> Result<Self> {
-        Ok(Self { labeller: Labeller::new(moments.header(), &solution)?, moments, solution })
     }
 }
 

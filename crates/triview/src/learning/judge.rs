@@ -11,11 +11,10 @@
 //! a product of views (extension 2). From the sums of blocks of rows both errors are known, to first order: that of the
 //! rows, and that of maps which were fitted to other rows.
 
-use crate::answer::Deviations;
-use crate::data::{Batch, VIEWS};
+use crate::answer::LabelMaps;
+use crate::data::{Batch, BlockSums, VIEWS, block_count, block_of};
 use crate::estimator::Labeller;
 use crate::loss::{Form, Loss, offsets, terms_of};
-use crate::moments::{block_count, block_of};
 use crate::numeric::linalg::dot;
 
 /// Sums over the rows of each block: how many, their `A`, and the cells of `E[f_g b_g^T]`, group by group; for products also
@@ -26,14 +25,14 @@ pub(crate) struct Judged {
     classes: usize,
     /// How many functions each group's labels are made of.
     widths: [usize; VIEWS],
-    blocks: Vec<Vec<f64>>,
+    /// Once their length is known.
+    sums: Option<BlockSums>,
     position: u64,
 }
 
 impl Judged {
     pub(crate) fn new(form: Form, classes: usize) -> Self {
-        let blocks = vec![Vec::new(); block_count(classes)];
-        Self { form, classes, widths: [0; VIEWS], blocks, position: 0 }
+        Self { form, classes, widths: [0; VIEWS], sums: None, position: 0 }
     }
 
     /// Adds rows: the scores of the model that is judged, and those that the labels are made from.
@@ -49,10 +48,11 @@ impl Judged {
         let plain = if self.form == Form::Sum { 0 } else { width };
         let length = 2 + self.terms() * width + plain;
         let offset = offsets(loss, judged);
-        let count = self.blocks.len();
+        let count = block_count(self.classes);
+        let blocks = self.sums.get_or_insert_with(|| BlockSums::new(count, length)).blocks_mut();
         for row in 0..rows {
-            let sums = &mut self.blocks[block_of(judged, self.position, row, count)];
-            sums.resize(length, 0.0);
+            let sums = &mut blocks[block_of(judged, self.position, row, count)];
+            BlockSums::fill(sums, length);
             sums[0] += 1.0;
             sums[1] += offset[row];
             let mut cells = sums[2..].iter_mut();
@@ -78,8 +78,8 @@ impl Judged {
         self.filled().map(|block| block[0]).sum()
     }
 
-    fn filled(&self) -> impl Iterator<Item = &Vec<f64>> {
-        self.blocks.iter().filter(|block| !block.is_empty())
+    fn filled(&self) -> impl Iterator<Item = &[f64]> {
+        self.sums.iter().flat_map(|sums| sums.filled().map(|(_, block)| block))
     }
 
     /// The means over rows of `A` and of all cells.
@@ -94,22 +94,20 @@ impl Judged {
     }
 
     /// `t_gj`, group by group, and for products `p_gj`.
-    fn products(&self, maps: &[f64], cells: &[f64]) -> Vec<f64> {
+    fn products(&self, maps: &LabelMaps, cells: &[f64]) -> Vec<f64> {
         let mut products = Vec::new();
         let mut at = 0;
         for (each, terms) in [(true, self.terms()), (false, self.classes)] {
             if !each && self.form == Form::Sum {
                 break;
             }
-            let mut map = 0;
-            for width in self.widths {
+            for (map, width) in maps.iter().zip(self.widths) {
                 for term in 0..terms {
-                    let from = map + term % self.classes * width;
-                    products.push(dot(&maps[from..from + width], &cells[at..at + width]));
+                    let from = term % self.classes * width;
+                    products.push(dot(&map[from..from + width], &cells[at..at + width]));
                     at += if each { width } else { 0 };
                 }
                 at += if each { 0 } else { width };
-                map += self.classes * width;
             }
         }
         products
@@ -140,24 +138,23 @@ impl Judged {
     /// The risk by these labels.
     pub(crate) fn risk(&self, labeller: &Labeller) -> f64 {
         let means = self.means();
-        means[0] + self.beyond(&self.products(&labeller.maps().concat(), &means[1..])).0
+        means[0] + self.beyond(&self.products(labeller.maps(), &means[1..])).0
     }
 
     /// What each block of rows adds to the error of the risk, and each block of the rows that the labels' maps were fitted to.
     fn deviations(&self, labeller: &Labeller) -> [Vec<f64>; 2] {
-        let (maps, means, rows) = (labeller.maps().concat(), self.means(), self.rows());
-        let products = self.products(&maps, &means[1..]);
+        let (maps, means, rows) = (labeller.maps(), self.means(), self.rows());
+        let products = self.products(maps, &means[1..]);
         let (_, slopes) = self.beyond(&products);
         let mean = means[0] + dot(&slopes, &products);
         let count = self.filled().count() as f64;
         let scale = (count / (count - 1.0)).sqrt() / rows;
-        let of_block = |block: &Vec<f64>| {
-            let part = block[1] + dot(&slopes, &self.products(&maps, &block[2..]));
+        let of_block = |block: &[f64]| {
+            let part = block[1] + dot(&slopes, &self.products(maps, &block[2..]));
             scale * (part - block[0] * mean)
         };
-        let moved: &Deviations = labeller.moved();
-        let of_map = |cells: &[f64]| dot(&slopes, &self.products(cells, &means[1..]));
-        [self.filled().map(of_block).collect(), moved.of_blocks(of_map)]
+        let of_map = |moved: &LabelMaps| dot(&slopes, &self.products(moved, &means[1..]));
+        [self.filled().map(of_block).collect(), labeller.moved().of_blocks(of_map)]
     }
 }
 

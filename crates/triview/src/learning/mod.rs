@@ -17,9 +17,9 @@ mod rows;
 mod supervised;
 mod units;
 
-pub use adapt::{AdaptParams, Adaptation, Adapter, Judgement, Verdict};
+pub use adapt::{AdaptParams, AdaptTask, Adaptation, Adapter, Judgement, Verdict};
 pub use evaluation::{Mean, error_rate, log_loss, mean_loss, predictive_entropy};
 pub use general::{Averaged, DualAveraging, LinearScores, ViewModel};
 pub use logistic::{LogisticModel, LogisticParams, LogisticTrainer};
-pub use rows::{FeatureBatch, FeatureSchema, FeatureSource, FeaturesInMemory};
+pub use rows::{FeatureBatch, FeatureSchema, FeatureSource};
 pub use supervised::train_by_lbfgs;

@@ -22,9 +22,9 @@ impl PhiBar {
     }
 
     /// Adds rows, which are labelled by their scores under the seed model; those whose class is known by that.
-    pub(crate) fn update(&mut self, rows: &FeatureBatch, labeller: &Labeller, scores: &Batch) {
+    pub(crate) fn update(&mut self, rows: &FeatureBatch, labeller: &Labeller, scores: &Batch) -> Result<()> {
         let (k, views) = (self.shape.classes, rows.views());
-        let labels = labeller.label(scores);
+        let labels = labeller.label(scores)?;
         let of_view: Vec<Vec<f64>> = (0..views)
             .map(|view| {
                 let group = labeller.group_of(view);
@@ -44,6 +44,7 @@ impl PhiBar {
         }
         self.sums.iter_mut().zip(sums).for_each(|(sum, more)| *sum += more);
         self.rows += rows.rows() as f64;
+        Ok(())
     }
 
     /// The mean over rows.

@@ -1,9 +1,9 @@
 //! Feature rows kept in memory as far as there is room, halves of them, and their scores.
 
 use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
-use crate::data::hash;
-use crate::data::{Batch, Schema, Source};
+use crate::data::{Batch, Batches, Schema, Source};
 use crate::error::Result;
+use crate::numeric::hash;
 use std::sync::Arc;
 
 /// The most bytes of features that are kept in memory, twice, as they are and standardised; beyond, the source is read
@@ -11,12 +11,12 @@ use std::sync::Arc;
 const MOST_BYTES: usize = 1 << 29;
 
 /// A source whose rows are kept in memory, unless they are too many.
-pub(crate) struct Kept<'a, S> {
+pub(crate) struct Cached<'a, S> {
     source: &'a S,
     batches: Option<Vec<Arc<FeatureBatch>>>,
 }
 
-impl<'a, S: FeatureSource> Kept<'a, S> {
+impl<'a, S: FeatureSource> Cached<'a, S> {
     /// Reads the source once.
     pub(crate) fn of(source: &'a S) -> Result<Self, S::Error> {
         Self::within(source, MOST_BYTES)
@@ -43,20 +43,22 @@ impl<'a, S: FeatureSource> Kept<'a, S> {
     }
 }
 
-impl<S: FeatureSource> FeatureSource for Kept<'_, S> {
+impl<S: FeatureSource> Source for Cached<'_, S> {
+    type Schema = FeatureSchema;
+    type Batch = FeatureBatch;
     type Error = S::Error;
 
     fn schema(&self) -> &FeatureSchema {
         self.source.schema()
     }
 
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
+    fn batches(&self) -> Result<Batches<'_, FeatureBatch, S::Error>, S::Error> {
         let again = match &self.batches {
             Some(_) => None,
             None => Some(self.source.batches()?),
         };
         let kept = self.batches.iter().flatten().cloned().map(Ok);
-        Ok(kept.chain(again.into_iter().flatten()))
+        Ok(Box::new(kept.chain(again.into_iter().flatten())))
     }
 }
 
@@ -66,22 +68,24 @@ pub(crate) struct Half<'a, S> {
     pub(crate) half: u64,
 }
 
-impl<S: FeatureSource> FeatureSource for Half<'_, S> {
+impl<S: FeatureSource> Source for Half<'_, S> {
+    type Schema = FeatureSchema;
+    type Batch = FeatureBatch;
     type Error = S::Error;
 
     fn schema(&self) -> &FeatureSchema {
         self.source.schema()
     }
 
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
+    fn batches(&self) -> Result<Batches<'_, FeatureBatch, S::Error>, S::Error> {
         let mut position = 0;
-        Ok(self.source.batches()?.map(move |batch| {
+        Ok(Box::new(self.source.batches()?.map(move |batch| {
             let batch = batch?;
             let rows: Vec<usize> =
                 (0..batch.rows()).filter(|&row| half_of(position + row as u64) == self.half).collect();
             position += batch.rows() as u64;
             Ok(Arc::new(batch.select(&rows)))
-        }))
+        })))
     }
 }
 
@@ -100,25 +104,27 @@ pub(crate) struct Scored<'a, S, F> {
 }
 
 impl<S: FeatureSource, F: Fn(&FeatureBatch) -> Result<Batch>> Source for Scored<'_, S, F> {
+    type Schema = Schema;
+    type Batch = Batch;
     type Error = S::Error;
 
     fn schema(&self) -> &Schema {
         &self.schema
     }
 
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Batch, S::Error>>, S::Error> {
-        let scores = |batch: Result<Arc<FeatureBatch>, S::Error>| Ok((self.scores)(&*batch?)?);
-        Ok(self.source.batches()?.map(scores))
+    fn batches(&self) -> Result<Batches<'_, Batch, S::Error>, S::Error> {
+        let scores = |batch: Result<Arc<FeatureBatch>, S::Error>| Ok(Arc::new((self.scores)(&*batch?)?));
+        Ok(Box::new(self.source.batches()?.map(scores)))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::rows::FeaturesInMemory;
     use super::*;
+    use crate::data::InMemory;
 
     /// Batches of rows that are told by their only feature, the same in each view.
-    fn numbered(sizes: &[usize]) -> FeaturesInMemory {
+    fn numbered(sizes: &[usize]) -> InMemory<FeatureSchema, FeatureBatch> {
         let schema = FeatureSchema::new(["a", "b", "c"].map(|v| (v.into(), vec!["n".into()])).to_vec());
         let mut next = 0;
         let batches = sizes.iter().map(|&rows| {
@@ -126,7 +132,7 @@ mod tests {
             next += rows;
             FeatureBatch::new(rows, vec![1; 3], vec![column; 3]).expect("finite")
         });
-        FeaturesInMemory::new(schema.expect("a schema"), batches.collect())
+        InMemory::new(schema.expect("a schema"), batches.collect::<Vec<_>>())
     }
 
     fn numbers<S: FeatureSource>(source: &S) -> Vec<f32>
@@ -157,7 +163,8 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_read_again() {
         let source = numbered(&[10, 10]);
-        let (kept, streamed) = (Kept::of(&source).expect("rows"), Kept::within(&source, 150).expect("rows"));
+        let (kept, streamed) =
+            (Cached::of(&source).expect("rows"), Cached::within(&source, 150).expect("rows"));
         assert!(kept.in_memory() && !streamed.in_memory());
         assert_eq!(numbers(&kept), numbers(&streamed));
     }

@@ -1,6 +1,6 @@
 //! Feature rows: what a model makes its scores from.
 
-use crate::data::{MOST_VIEWS, VIEWS};
+use crate::data::{MOST_VIEWS, Source, VIEWS, expect, refuse_duplicates};
 use crate::error::{Error, Result};
 use std::sync::Arc;
 
@@ -30,11 +30,7 @@ impl FeatureSchema {
         for (kind, names) in
             [("view", &views)].into_iter().chain(features.iter().map(|names| ("feature", names)))
         {
-            let mut sorted: Vec<&String> = names.iter().collect();
-            sorted.sort();
-            if let Some(pair) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
-                return Err(Error::DuplicateName { kind, name: pair[0].clone() });
-            }
+            refuse_duplicates(kind, names)?;
         }
         Ok(Self { views, features })
     }
@@ -75,15 +71,12 @@ impl FeatureBatch {
     /// A batch of `rows` rows; `features[v][row * width + feature]`.
     ///
     /// # Errors
-    /// [`Error::FeatureNotFinite`] with the row (within this batch), view and feature of the first that is NaN or
-    /// infinite.
-    ///
-    /// # Panics
-    /// When a view is not `rows` times its width long: a mistake of the caller's.
+    /// [`Error::Shape`] where a view is not `rows` times its width long; [`Error::FeatureNotFinite`] with the row (within this
+    /// batch), view and feature of the first that is NaN or infinite.
     pub fn new(rows: usize, widths: Vec<usize>, features: Vec<Vec<f32>>) -> Result<Self> {
-        assert_eq!(widths.len(), features.len(), "a width for every view");
+        expect("widths of views", widths.len(), features.len())?;
         for (view, (features, &width)) in features.iter().zip(&widths).enumerate() {
-            assert_eq!(features.len(), rows * width, "view {view}: ragged batch");
+            expect("features of a view", features.len(), rows * width)?;
             if let Some(at) = features.iter().position(|feature| !feature.is_finite()) {
                 let (row, feature) = (at / width, at % width);
                 return Err(Error::FeatureNotFinite { row, view, feature, value: features[at].into() });
@@ -94,13 +87,12 @@ impl FeatureBatch {
 
     /// The same rows, with the class of each that is known.
     ///
-    /// # Panics
-    /// When there is not one entry a row.
-    #[must_use]
-    pub fn with_labels(mut self, labels: Vec<Option<usize>>) -> Self {
-        assert_eq!(labels.len(), self.rows, "one label a row, or none");
+    /// # Errors
+    /// [`Error::Shape`] where there is not one entry a row.
+    pub fn with_labels(mut self, labels: Vec<Option<usize>>) -> Result<Self> {
+        expect("labels", labels.len(), self.rows)?;
         self.labels = Some(labels);
-        self
+        Ok(self)
     }
 
     /// The number of rows.
@@ -148,20 +140,21 @@ impl FeatureBatch {
 
     /// All rows of some batches of the same widths, one batch after the other.
     ///
-    /// # Panics
-    /// When there is no batch, or their widths differ.
-    #[must_use]
-    pub fn concatenate(batches: &[Arc<FeatureBatch>]) -> Self {
-        let widths = batches[0].widths.clone();
-        assert!(batches.iter().all(|batch| batch.widths == widths), "batches of different features");
+    /// # Errors
+    /// [`Error::Shape`] where there is no batch, or their widths differ.
+    pub fn concatenate(batches: &[Arc<FeatureBatch>]) -> Result<Self> {
+        let first = batches.first().ok_or(Error::Shape { what: "batches", given: 0, needed: 1 })?;
+        let widths = first.widths.clone();
+        let alike = batches.iter().filter(|batch| batch.widths == widths).count();
+        expect("batches of the same features", alike, batches.len())?;
         let view = |view: usize| batches.iter().flat_map(|batch| &batch.features[view]).copied().collect();
         let labels = batches.iter().flat_map(|batch| (0..batch.rows).map(|row| batch.label(row)));
-        Self {
+        Ok(Self {
             rows: batches.iter().map(|batch| batch.rows).sum(),
             features: (0..widths.len()).map(view).collect(),
             labels: Some(labels.collect()),
             widths,
-        }
+        })
     }
 
     /// The same rows with other features of each view, as many.
@@ -177,44 +170,7 @@ impl FeatureBatch {
     }
 }
 
-/// Feature rows that can be read from the first on more than once, batch by batch, in the same order every time, and by two
-/// readers at once.
-pub trait FeatureSource: Sync {
-    /// What reading may fail with.
-    type Error: From<Error> + Send;
+/// A source of feature rows, which two readers may read at once.
+pub trait FeatureSource: Source<Schema = FeatureSchema, Batch = FeatureBatch, Error: Send> + Sync {}
 
-    /// What the columns mean.
-    fn schema(&self) -> &FeatureSchema;
-
-    /// Reads all rows from the first on.
-    ///
-    /// # Errors
-    /// Whatever keeps the source from being opened again.
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, Self::Error>>, Self::Error>;
-}
-
-/// Feature rows that are in memory already.
-#[derive(Debug, Clone)]
-pub struct FeaturesInMemory {
-    schema: FeatureSchema,
-    batches: Vec<Arc<FeatureBatch>>,
-}
-
-impl FeaturesInMemory {
-    /// A source over these batches.
-    pub fn new(schema: FeatureSchema, batches: Vec<FeatureBatch>) -> Self {
-        Self { schema, batches: batches.into_iter().map(Arc::new).collect() }
-    }
-}
-
-impl FeatureSource for FeaturesInMemory {
-    type Error = Error;
-
-    fn schema(&self) -> &FeatureSchema {
-        &self.schema
-    }
-
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>>>> {
-        Ok(self.batches.iter().cloned().map(Ok))
-    }
-}
+impl<S: Source<Schema = FeatureSchema, Batch = FeatureBatch, Error: Send> + Sync> FeatureSource for S {}

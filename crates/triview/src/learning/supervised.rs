@@ -1,12 +1,13 @@
 //! Logistic regression with labels by L-BFGS.
 
-use super::ball::Problem;
+use super::ball::LogRisk;
 use super::linear::Shape;
 use super::logistic::LogisticModel;
 use super::objective::labelled_phi;
-use super::parts::Kept;
-use super::rows::{FeatureBatch, FeatureSchema, FeaturesInMemory};
+use super::parts::Cached;
+use super::rows::{FeatureBatch, FeatureSchema};
 use super::units::{Standard, Units};
+use crate::data::InMemory;
 use crate::error::{Error, Result};
 
 /// How far above its smallest value the penalised loss may be left.
@@ -31,11 +32,11 @@ pub fn train_by_lbfgs(rows: &FeatureBatch, classes: usize, penalty: f64) -> Resu
     let names = |width: usize| (0..width).map(|at| at.to_string()).collect();
     let views = shape.widths.iter().map(|&width| ("", names(width)));
     let phi = labelled_phi(&shape, &rows);
-    let source = FeaturesInMemory::new(FeatureSchema::of_valid(views), vec![rows]);
+    let source = InMemory::new(FeatureSchema::of_valid(views), [rows]);
     let units = Units::of(&source, classes)?;
     let standard = Standard { source: &source, units: &units };
-    let standard = Kept::of(&standard)?;
-    let problem = Problem { source: &standard, shape: &shape, phi: &units.gradient(&phi), old: None };
-    let point = problem.penalised(penalty, &vec![0.0; shape.len()], GAP)?;
+    let standard = Cached::of(&standard)?;
+    let risk = LogRisk { source: &standard, shape: &shape, phi: &units.gradient(&phi), old: None };
+    let point = risk.penalised(penalty, &vec![0.0; shape.len()], GAP)?;
     Ok(LogisticModel::of_theta(&shape, &units.plain(&point.standard)))
 }

@@ -6,6 +6,7 @@
 
 use super::linear::Shape;
 use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
+use crate::data::{Batches, Source};
 use crate::error::Result;
 use std::sync::Arc;
 
@@ -114,15 +115,17 @@ pub(crate) struct Standard<'a, S> {
     pub(crate) units: &'a Units,
 }
 
-impl<S: FeatureSource> FeatureSource for Standard<'_, S> {
+impl<S: FeatureSource> Source for Standard<'_, S> {
+    type Schema = FeatureSchema;
+    type Batch = FeatureBatch;
     type Error = S::Error;
 
     fn schema(&self) -> &FeatureSchema {
         self.source.schema()
     }
 
-    fn batches(&self) -> Result<impl Iterator<Item = Result<Arc<FeatureBatch>, S::Error>>, S::Error> {
-        Ok(self.source.batches()?.map(|batch| Ok(Arc::new(self.units.standardise(&*batch?)))))
+    fn batches(&self) -> Result<Batches<'_, FeatureBatch, S::Error>, S::Error> {
+        Ok(Box::new(self.source.batches()?.map(|batch| Ok(Arc::new(self.units.standardise(&*batch?))))))
     }
 }
 

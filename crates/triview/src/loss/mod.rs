@@ -7,7 +7,7 @@ mod exponential;
 mod hinge;
 mod log;
 mod shared;
-mod whole;
+pub(crate) mod whole;
 mod zero_one;
 
 pub use ceilings::Ceilings;
@@ -251,12 +251,6 @@ pub(crate) fn all_losses(loss: &dyn Loss, batch: &Batch, terms: &[Vec<f64>]) -> 
     losses
 }
 
-/// The class with the largest score; the first of those that tie.
-pub(crate) fn best(scores: impl Iterator<Item = f64>) -> usize {
-    let largest = |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
-    scores.enumerate().fold((0, f64::NEG_INFINITY), largest).0
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
 mod tests {
@@ -309,11 +303,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn ties_are_the_firsts() {
-        assert_eq!(best([1.0, 2.0, 2.0].into_iter()), 1);
-        assert_eq!(best([-5.0].into_iter()), 0);
     }
 }

@@ -1,6 +1,7 @@
 //! The sum of the views' 0/1 losses (after example 2 of the paper).
 
-use super::{Loss, best};
+use super::Loss;
+use crate::numeric::argmax;
 
 /// `L(x, y) = sum_v 1(argmax_i s_v(i) != y)`: how many views are wrong on their own. With `f_v(x_v, i)` one where the
 /// view predicts `i` and `A` the number of views, `M_v` is the view's confusion matrix.
@@ -15,7 +16,7 @@ impl Loss for ZeroOneLoss {
     fn terms(&self, _view: usize, rows: usize, scores: &[f64], terms: &mut [f64]) {
         terms.fill(0.0);
         for row in 0..rows {
-            terms[best(scores[row..].iter().step_by(rows).copied()) * rows + row] = 1.0;
+            terms[argmax(scores[row..].iter().step_by(rows).copied()) * rows + row] = 1.0;
         }
     }
 

@@ -3,10 +3,10 @@
 use super::Measured;
 use crate::answer::Interval;
 
-/// Numbers from all rows, and from all but each group.
-pub(super) struct LeftOut {
-    pub(super) whole: Vec<f64>,
-    pub(super) without: Vec<Vec<f64>>,
+/// What is known from all rows, and from all but each group.
+pub(super) struct LeftOut<T = Vec<f64>> {
+    pub(super) whole: T,
+    pub(super) without: Vec<T>,
 }
 
 impl LeftOut {
@@ -39,32 +39,33 @@ impl LeftOut {
             without: self.without.iter().enumerate().map(|(group, own)| sum(own, group + 1)).collect(),
         }
     }
+}
 
-    /// Functions of the numbers.
-    pub(super) fn map(&self, of: impl Fn(&[f64]) -> Vec<f64>) -> Self {
-        Self { whole: of(&self.whole), without: self.without.iter().map(|numbers| of(numbers)).collect() }
+impl<T> LeftOut<T> {
+    /// What follows from it.
+    pub(super) fn map<U>(&self, of: impl Fn(&T) -> U) -> LeftOut<U> {
+        LeftOut { whole: of(&self.whole), without: self.without.iter().map(of).collect() }
     }
 
-    /// One number less the same of another.
-    pub(super) fn difference(&self, other: &Self, at: usize) -> Self {
-        let pairs = self.without.iter().zip(&other.without);
-        Self {
-            whole: vec![self.whole[at] - other.whole[at]],
-            without: pairs.map(|(own, other)| vec![own[at] - other[at]]).collect(),
-        }
-    }
-
-    /// The jackknife's standard error of one number.
-    pub(super) fn standard_error(&self, at: usize) -> f64 {
+    /// The jackknife's standard error of a number.
+    pub(super) fn standard_error(&self, of: impl Fn(&T) -> f64) -> f64 {
         let groups = self.without.len() as f64;
-        let mean = self.without.iter().map(|numbers| numbers[at]).sum::<f64>() / groups;
-        let squares = self.without.iter().map(|numbers| (numbers[at] - mean).powi(2)).sum::<f64>();
+        let mean = self.without.iter().map(&of).sum::<f64>() / groups;
+        let squares = self.without.iter().map(|left| (of(left) - mean).powi(2)).sum::<f64>();
         (squares * (groups - 1.0) / groups).sqrt()
     }
 
-    /// One number with its interval, which reaches so many standard errors.
-    pub(super) fn measured(&self, at: usize, reach: f64) -> Measured {
-        let (value, standard_error) = (self.whole[at], self.standard_error(at));
+    /// A number with its interval, which reaches so many standard errors.
+    pub(super) fn measured(&self, of: impl Fn(&T) -> f64, reach: f64) -> Measured {
+        let (value, standard_error) = (of(&self.whole), self.standard_error(of));
         Measured { value, standard_error, interval: Interval::around(value, reach, standard_error) }
+    }
+}
+
+impl LeftOut<f64> {
+    /// One number less another.
+    pub(super) fn less(&self, other: &Self) -> Self {
+        let pairs = self.without.iter().zip(&other.without);
+        Self { whole: self.whole - other.whole, without: pairs.map(|(own, other)| own - other).collect() }
     }
 }

@@ -29,26 +29,23 @@ mod left_out;
 mod tally;
 mod temperature;
 mod triples;
-mod unmeasured;
 
 use crate::answer::{Interval, share_believed};
 use crate::data::{Batch, total};
-use crate::loss::{Whole, best};
+use crate::loss::Whole;
+use crate::numeric::argmax;
 use crate::numeric::linalg::softmax;
+use crate::settings::shrinkage::METRICS_CAUTION;
 use left_out::LeftOut;
-use tally::{NAMES, Tally};
-pub(crate) use temperature::golden_section;
+use serde::Serialize;
+use tally::{Tally, Values};
 pub(crate) use triples::{Triples, by_row};
-pub use unmeasured::Unmeasured;
 
 /// Standard errors of their difference beyond which the two ways of estimating disagree.
 const DISAGREEMENT: f64 = 3.0;
 
-/// How far a correction must stand out of its error to be believed by half, squared.
-const CAUTION: f64 = 4.0;
-
 /// An estimate and how far it may be off.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Measured {
     /// The estimate.
     pub value: f64,
@@ -59,7 +56,7 @@ pub struct Measured {
 }
 
 /// A number about scores and classes, estimated in two ways.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Metric {
     /// Its name.
     pub name: &'static str,
@@ -76,7 +73,7 @@ pub struct Metric {
 }
 
 /// The metrics of the whole prediction, which is the class with the largest summed score.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Metrics {
     /// How often the prediction is wrong.
     pub error_rate: Metric,
@@ -96,6 +93,8 @@ pub struct Metrics {
     pub view_error: Vec<Measured>,
     /// The rows that were looked at.
     pub rows: usize,
+    /// Parts of them that the standard errors rest on.
+    pub parts: usize,
     /// The mean absolute weight of a triple, for a distribution of mass one: the larger, the more the triples' errors
     /// cancel.
     pub mass: f64,
@@ -126,20 +125,23 @@ impl Metrics {
             let scores = total(views.iter().copied());
             tally.add(&scores, &softmax(&scores), out);
         }));
-        let metric = |at: usize| Metric::new(NAMES[at], [&corrected, &posterior], at, belief[at], reach);
-        let cell = |i: usize, j: usize| corrected.measured(NAMES.len() + i * k + j, reach).share();
-        let right = triples.mean_labels(|scores| best(scores.iter().copied()));
-        let wrong = right.map(|right| right.iter().map(|right| 1.0 - right).collect());
+        let metric = |name, of: fn(&Values) -> f64| {
+            Metric::new(name, [&corrected.map(of), &posterior.map(of)], of(&belief), reach)
+        };
+        let cell = |i: usize, j: usize| corrected.measured(|all| all.confusion[i * k + j], reach).share();
+        let right = triples.mean_labels(|scores| argmax(scores.iter().copied()));
+        let wrong = |view: usize| right.measured(|right| 1.0 - right[view], reach).share();
         Self {
-            error_rate: metric(0).share(),
-            brier: metric(1),
-            hinge: metric(2),
-            calibration_error: metric(3).share(),
-            macro_f1: metric(4).share(),
-            auc: metric(5).share(),
+            error_rate: metric("error rate", |all| all.error_rate).share(),
+            brier: metric("Brier score", |all| all.brier),
+            hinge: metric("hinge loss", |all| all.hinge),
+            calibration_error: metric("calibration error", |all| all.calibration_error).share(),
+            macro_f1: metric("macro F1", |all| all.macro_f1).share(),
+            auc: metric("AUC", |all| all.auc).share(),
             confusion: (0..k).map(|i| (0..k).map(|j| cell(i, j)).collect()).collect(),
-            view_error: (0..wrong.whole.len()).map(|v| wrong.measured(v, reach).share()).collect(),
+            view_error: (0..right.whole.len()).map(wrong).collect(),
             rows: triples.rows(),
+            parts: triples.parts(),
             mass: triples.mass(),
         }
     }
@@ -153,23 +155,17 @@ impl Measured {
 }
 
 impl Metric {
-    fn new(name: &'static str, ways: [&LeftOut; 2], at: usize, belief: f64, reach: f64) -> Self {
+    fn new(name: &'static str, ways: [&LeftOut<f64>; 2], belief: f64, reach: f64) -> Self {
         let [triples, posterior] = ways;
-        let difference = triples.difference(posterior, at);
-        let (correction, error) = (difference.whole[0], difference.standard_error(0));
-        let (triples, posterior) = (triples.measured(at, reach), posterior.measured(at, reach));
+        let difference = triples.less(posterior);
+        let (correction, error) = (difference.whole, difference.standard_error(|x| *x));
+        let [triples, posterior] = [triples, posterior].map(|way| way.measured(|x| *x, reach));
         let share = believed(correction, error);
         let (value, standard_error) = (posterior.value + share * correction, triples.standard_error);
         let interval = Interval::around(value, reach, standard_error);
         let disagree = correction.abs() > DISAGREEMENT * error;
-        Self {
-            name,
-            estimate: Measured { value, standard_error, interval },
-            triples,
-            posterior,
-            belief,
-            disagree,
-        }
+        let estimate = Measured { value, standard_error, interval };
+        Self { name, estimate, triples, posterior, belief, disagree }
     }
 
     /// The same of a share.
@@ -182,7 +178,7 @@ impl Metric {
 
 /// The share of a correction that stands out of its error.
 pub(crate) fn believed(correction: f64, error: f64) -> f64 {
-    share_believed(correction * correction, CAUTION * error * error)
+    share_believed(correction * correction, METRICS_CAUTION * error * error)
 }
 
 /// The mean of any loss of a row's scores, view by view, and a class.
@@ -195,10 +191,10 @@ pub(crate) fn mean_of(
         out.clear();
         out.push((0, weights.iter().enumerate().map(|(class, weight)| weight * loss(views, class)).sum()));
     };
-    let [posterior, corrected] = triples.means(1, add);
+    let [posterior, corrected] = triples.means(1, add).map(|means| means.map(|means| means[0]));
     let belief =
         triples.plain_mean(1, |views, out| add(views, &softmax(&total(views.iter().copied())), out))[0];
-    Metric::new("mean loss", [&corrected, &posterior], 0, belief, reach)
+    Metric::new("mean loss", [&corrected, &posterior], belief, reach)
 }
 
 /// The metrics of rows whose classes are known, in the order of [`Metrics::all`].
@@ -217,6 +213,6 @@ pub fn labelled(batch: &Batch, labels: &[impl Copy + Into<usize>]) -> [f64; 6] {
         tally.add(scores, &weights, &mut added);
         added.iter().for_each(|(at, value)| sums[*at] += value);
     }
-    let values = tally.values(&sums);
-    std::array::from_fn(|at| values[at])
+    let Values { error_rate, brier, hinge, calibration_error, macro_f1, auc, .. } = tally.values(&sums);
+    [error_rate, brier, hinge, calibration_error, macro_f1, auc]
 }

@@ -5,16 +5,12 @@
 //! logarithms are multiplied by one number, chosen by the likelihood of the rows that the posteriors were fitted by.
 
 use crate::data::VIEWS;
-use crate::numeric::columns;
+use crate::numeric::{columns, golden_section};
+use crate::settings::temperature::{RANGE, STEPS};
 use rayon::prelude::*;
 
 /// Rows that the likelihood is taken over, at the most.
 const MOST_ROWS: usize = 4096;
-/// Logarithms of the inverse temperature between which the best is sought.
-const RANGE: [f64; 2] = [-1.5, 1.0];
-/// Steps of the golden section, each of which leaves 0.62 of the range.
-const STEPS: usize = 12;
-
 /// The posteriors of each view, sharpened; one column a class.
 pub(super) fn sharpen(posteriors: [&[f64]; VIEWS], prior: &[f64]) -> [Vec<f64>; VIEWS] {
     let k = prior.len();
@@ -24,7 +20,7 @@ pub(super) fn sharpen(posteriors: [&[f64]; VIEWS], prior: &[f64]) -> [Vec<f64>; 
     let sampled = logits.each_ref().map(|logits| {
         logits.chunks_exact(rows).flat_map(|column| &column[..looked_at]).copied().collect::<Vec<f64>>()
     });
-    let best = golden_section(|x| log_likelihood(&sampled, prior, x.exp())).exp();
+    let best = golden_section(RANGE, STEPS, |x| log_likelihood(&sampled, prior, x.exp())).exp();
     logits.map(|logits| tempered(&logits, k, best))
 }
 
@@ -50,26 +46,6 @@ fn log_likelihood(logits: &[Vec<f64>; VIEWS], prior: &[f64], inverse: f64) -> f6
         }
     }
     joint.iter().map(|joint| joint.max(f64::MIN_POSITIVE).ln()).sum::<f64>() / rows as f64
-}
-
-/// Where a function with one maximum in the range has it.
-pub(crate) fn golden_section(of: impl Fn(f64) -> f64) -> f64 {
-    let ratio = (5f64.sqrt() - 1.0) / 2.0;
-    let [mut low, mut high] = RANGE;
-    let (mut left, mut right) = (high - ratio * (high - low), low + ratio * (high - low));
-    let (mut at_left, mut at_right) = (of(left), of(right));
-    for _ in 0..STEPS {
-        if at_left > at_right {
-            (high, right, at_right) = (right, left, at_left);
-            left = high - ratio * (high - low);
-            at_left = of(left);
-        } else {
-            (low, left, at_left) = (left, right, at_right);
-            right = low + ratio * (high - low);
-            at_right = of(right);
-        }
-    }
-    0.5 * (low + high)
 }
 
 #[cfg(test)]

@@ -2,13 +2,10 @@
 
 use super::left_out::LeftOut;
 use super::temperature::sharpen;
-use crate::answer::Deviations;
-use crate::answer::Labels;
-use crate::data::Sample;
-use crate::data::{Batch, VIEWS, total};
-use crate::estimator::label_basis;
+use crate::answer::{Deviations, LabelMaps, Labels, Numbers, label_basis};
+use crate::data::{Batch, Sample, VIEWS, block_of, total};
 use crate::features::Evaluated;
-use crate::moments::{Header, block_of};
+use crate::moments::Plan;
 use rand::RngExt;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -41,7 +38,7 @@ struct Draw {
 
 /// Sampled rows, triples of them, and the weight of each triple in all ways of leaving rows out.
 pub(crate) struct Triples<'a> {
-    header: &'a Header,
+    plan: &'a Plan,
     k: usize,
     /// The class of each latent state.
     names: &'a [usize],
@@ -56,7 +53,7 @@ pub(crate) struct Triples<'a> {
     part_of: Vec<usize>,
     parts: usize,
     /// The labels' maps and the prior, of all rows and with each part left out.
-    maps: Vec<[Vec<f64>; VIEWS]>,
+    maps: Vec<LabelMaps>,
     prior: Vec<Vec<f64>>,
     draws: Vec<Draw>,
     /// For each triple its weight, and that without each part.
@@ -66,21 +63,21 @@ pub(crate) struct Triples<'a> {
 impl<'a> Triples<'a> {
     /// Draws triples of the sample's rows.
     pub(crate) fn draw(
-        header: &'a Header,
+        plan: &'a Plan,
         (prior, names): (&[f64], &'a [usize]),
         labels: &Labels,
         sample: &'a Sample,
         seed: u64,
     ) -> Self {
-        let (batch, k, states) = (sample.rows(), header.schema.k(), prior.len());
+        let (batch, k, states) = (sample.rows(), plan.schema.k(), prior.len());
         let (rows, blocks) = (batch.rows(), labels.moved.count());
         let parts = blocks.clamp(2, PARTS);
-        let grouped = batch.grouped(&header.grouping.groups);
-        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| header.evaluate(&grouped, g));
+        let grouped = plan.partition.join(batch);
+        let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| plan.evaluate(&grouped, g));
         let posteriors = evaluated.each_ref().map(|group| group.posterior.as_slice());
-        let features = |g: usize| by_row(rows, &label_basis(header, labels.kind, &evaluated, g, rows));
+        let features = |g: usize| by_row(rows, &label_basis(plan, labels.kind, &evaluated, g, rows));
         // More states than classes are in the feature map's order, classes in the fit's.
-        let own = header.features.prior().filter(|_| states > k).unwrap_or(prior);
+        let own = plan.features.prior().filter(|_| states > k).unwrap_or(prior);
         let sharpened = sharpen(posteriors, own);
         let groups: [Group; VIEWS] = std::array::from_fn(|g| Group {
             posterior: by_row(rows, &sharpened[g]),
@@ -89,9 +86,9 @@ impl<'a> Triples<'a> {
         });
         // The views' posteriors share a prior, which counts once.
         let scale =
-            header.features.prior().map(|prior| prior.iter().map(|p| p.powi(1 - VIEWS as i32)).collect());
+            plan.features.prior().map(|prior| prior.iter().map(|p| p.powi(1 - VIEWS as i32)).collect());
         let mut triples = Self {
-            header,
+            plan,
             k,
             names,
             rows,
@@ -99,13 +96,10 @@ impl<'a> Triples<'a> {
             sample: batch,
             part_of: (0..rows).map(|row| block_of(batch, 0, row, blocks) % parts).collect(),
             parts,
-            maps: ways(&labels.maps, &labels.moved, parts)
-                .iter()
-                .map(|cells| split(cells, states, groups.each_ref().map(|group| group.features.len() / rows)))
-                .collect(),
+            maps: ways(&labels.maps, &labels.moved, parts),
             groups,
             scale: scale.unwrap_or_else(|| vec![1.0; states]),
-            prior: ways(prior, &labels.moved_prior, parts),
+            prior: ways(&prior.to_vec(), &labels.moved_prior, parts),
             draws: Vec::new(),
             weights: Vec::new(),
         };
@@ -246,7 +240,7 @@ impl<'a> Triples<'a> {
 
     /// The scores of each view, those of a group from one row.
     fn scores(&self, rows: [usize; VIEWS]) -> Vec<&[f64]> {
-        let groups = &self.header.grouping.groups;
+        let groups = &self.plan.partition;
         let from = |view: usize| rows[groups.of(view)] * self.k;
         (0..self.scores.len()).map(|view| &self.scores[view][from(view)..from(view) + self.k]).collect()
     }
@@ -263,7 +257,7 @@ impl<'a> Triples<'a> {
         out.iter_mut().for_each(|p| *p /= total);
         if states > self.k {
             let of_states = std::mem::take(out);
-            self.header.class_posterior(1, &of_states, out);
+            self.plan.class_posterior(1, &of_states, out);
         }
     }
 
@@ -348,7 +342,7 @@ impl<'a> Triples<'a> {
 
     /// The same of one view, in all ways of leaving rows out. Labels are linear in features, so these are summed first.
     fn mean_labels_of(&self, view: usize, class_of: impl Fn(&[f64]) -> usize) -> Vec<f64> {
-        let g = self.header.grouping.groups.of(view);
+        let g = self.plan.partition.of(view);
         let features = &self.groups[g].features;
         let width = features.len() / self.rows;
         let mut sums = vec![vec![0.0; self.k * width]; self.parts];
@@ -377,18 +371,9 @@ impl<'a> Triples<'a> {
 }
 
 /// Numbers from all rows, and without each part of the blocks by what its blocks add to their error.
-fn ways(whole: &[f64], moved: &Deviations, parts: usize) -> Vec<Vec<f64>> {
+fn ways<T: Numbers>(whole: &T, moved: &Deviations<T>, parts: usize) -> Vec<T> {
     let without = (0..parts).map(|part| moved.without(whole, part, parts));
-    [whole.to_vec()].into_iter().chain(without).collect()
-}
-
-/// The cells of each group's map, which has `k` rows, one a state, of its own width.
-fn split(cells: &[f64], k: usize, widths: [usize; VIEWS]) -> [Vec<f64>; VIEWS] {
-    let mut from = 0;
-    widths.map(|width| {
-        from += k * width;
-        cells[from - k * width..from].to_vec()
-    })
+    [whole.clone()].into_iter().chain(without).collect()
 }
 
 /// Columns of `rows` numbers, row by row.

@@ -1,142 +1,157 @@
 //! From batches to sums.
 
-use super::layout::{Family, Layout, others};
-use super::moments::{Header, Holder, Moments};
-use super::rows::{Chunk, Kept};
-use crate::data::hash;
-use crate::data::{Batch, VIEWS};
+use super::layout::{Family, Layout};
+use super::moments::Moments;
+use super::plan::{Holder, Plan};
+use super::rows::{Chunk, FeatureRows};
+use crate::data::{Batch, BlockSums, VIEWS, block_count, deal, deal_by, expect, others};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
 use crate::loss::{Loss, write_terms};
 use crate::numeric::kernel;
 use rayon::prelude::*;
 
-/// Rows are dealt to the blocks in runs of this many, round-robin: a sorted table must not make blocks
-/// unlike each other, and short tables must still reach every block.
-const RUN: u64 = 8;
-
-/// The most classes for which the `k^3` cells of the third moment are kept.
-pub(crate) const MOST_CLASSES: usize = 64;
-
-/// How many blocks of rows are kept for `k` classes: 64, fewer where a block's `k^3` cells grow large.
-pub(crate) fn block_count(k: usize) -> usize {
-    if k <= 16 { 64 } else { 32 }
-}
-
-/// Which of so many blocks a row of a batch goes to, so many rows having come before the batch.
-pub(crate) fn block_of(batch: &Batch, before: u64, row: usize, count: usize) -> usize {
-    let block = match batch.clusters() {
-        Some(clusters) => hash(clusters[row]) % count as u64,
-        None => (before + row as u64) / RUN % count as u64,
-    };
-    block as usize
-}
-
-/// The rows of a batch that go to each of `count` blocks: by cluster, or by position, the first row's being `position`.
-pub(crate) fn deal(batch: &Batch, position: u64, count: usize) -> Vec<Vec<usize>> {
-    sort_out((0..batch.rows()).map(|row| block_of(batch, position, row, count)), count)
-}
-
-/// The rows that go to each of `count` blocks, given the block of each row.
-fn sort_out(blocks: impl Iterator<Item = usize>, count: usize) -> Vec<Vec<usize>> {
-    let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); count];
-    blocks.enumerate().for_each(|(row, block)| rows_of[block].push(row));
-    rows_of
-}
-
-/// What is summed: everything about a state but its sums.
-struct Plan {
-    header: Header,
+/// What is summed: everything about moments but their sums.
+struct Summed {
+    plan: Plan,
     holders: Vec<Holder>,
     layout: Layout,
 }
 
-/// Sums moments over batches.
+/// Sums moments over batches; made by [`Plan::accumulator`].
+///
+/// ```
+/// use triview::data::{Batch, Sample, Schema};
+/// use triview::Params;
+///
+/// # fn scores(rows: std::ops::Range<u64>) -> Vec<f64> {
+/// #     let hash = |x: u64| (x + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(31).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
+/// #     let noise = |at: u64| hash(at) as f64 / (1 << 24) as f64 - 0.5;
+/// #     let score = |at: u64| 2.0 * noise(at) + if hash(at / 6 + 7_777_777) % 2 == at % 2 { 1.0 } else { 0.0 };
+/// #     (rows.start * 6..rows.end * 6).map(score).collect()
+/// # }
+/// // Two parts of a data set: scores of three views for two classes, row by row.
+/// let [first, second] = [Batch::from_rows(&scores(0..600), 3, 2)?, Batch::from_rows(&scores(600..1000), 3, 2)?];
+/// let sample = Sample::new(Schema::numbered(3, 2)?, first.clone());
+/// let plan = Params::new().check()?.plan(&sample)?;
+///
+/// // Each part is summed by itself, on any machine. The second begins where the first ends.
+/// let mut sums = [plan.accumulator()?, plan.accumulator()?.starting_at(600)];
+/// sums[0].update(&first)?;
+/// sums[1].update(&second)?;
+/// let [first, second] = sums.map(|sums| sums.finish());
+/// let moments = first?.merge(&second?)?;
+/// assert_eq!(moments.rows(), 1000);
+/// # Ok::<(), triview::Error>(())
+/// ```
 pub struct Accumulator {
-    plan: Plan,
-    blocks: Vec<Vec<f64>>,
+    summed: Summed,
+    sums: BlockSums,
     /// The features of all rows of each block, where the third moment is not formed.
     kept: Option<Vec<Vec<Chunk>>>,
     position: u64,
 }
 
-impl Accumulator {
-    /// An empty sum of what the header says.
+impl Plan {
+    /// Empty sums of what the plan says.
     ///
     /// # Errors
-    /// [`Error::NoState`], or [`Error::InvalidState`] for a broken header.
-    pub fn new(header: Header) -> Result<Self> {
-        let k = header.states();
-        if k > MOST_CLASSES {
-            return Err(Error::NoState { k, most: MOST_CLASSES });
-        }
-        let layout = header.layout()?;
-        Self::laid_out(header, layout, None)
+    /// [`Error::NoMoments`], or [`Error::InvalidMoments`] for a broken plan.
+    pub fn accumulator(&self) -> Result<Accumulator> {
+        Plan::check_size(self.states())?;
+        Ok(Accumulator::laid_out(self.clone(), self.layout()?, false))
     }
 
     /// The same that forms no third moment and keeps the features of all rows instead, for many classes.
-    pub(crate) fn keeping(header: Header) -> Result<Self> {
-        let layout = header.layout_without_tensor()?;
-        let kept = vec![Vec::new(); block_count(header.schema.k())];
-        Self::laid_out(header, layout, Some(kept))
+    pub(crate) fn keeping_accumulator(&self) -> Result<Accumulator> {
+        Ok(Accumulator::laid_out(self.clone(), self.layout_without_tensor()?, true))
+    }
+}
+
+impl Accumulator {
+    fn laid_out(plan: Plan, layout: Layout, keeping: bool) -> Self {
+        let count = block_count(plan.states());
+        let sums = BlockSums::new(count, layout.len);
+        let kept = keeping.then(|| vec![Vec::new(); count]);
+        Self { summed: Summed { holders: plan.holders(), plan, layout }, sums, kept, position: 0 }
     }
 
-    fn laid_out(header: Header, layout: Layout, kept: Option<Vec<Vec<Chunk>>>) -> Result<Self> {
-        let blocks = vec![vec![0.0; layout.len]; block_count(header.schema.k())];
-        let holders = header.holders();
-        Ok(Self { plan: Plan { header, holders, layout }, blocks, kept, position: 0 })
+    /// The same where the next row is at this place among all rows: rows of parts are then dealt to the blocks as if the parts
+    /// stood in a row.
+    #[must_use]
+    pub fn starting_at(mut self, position: u64) -> Self {
+        self.position = position;
+        self
     }
 
-    /// Adds the rows of a batch. Which block a row goes to depends on its position (or its group) alone, and
+    /// Adds the rows of a batch. Which block a row goes to depends on its position (or its cluster) alone, and
     /// each block is summed by one thread in order: any number of threads gives the same bits.
     ///
     /// # Errors
-    /// [`Error::LossNotFinite`]; the sums are then of no use.
-    ///
-    /// # Panics
-    /// When the batch has another number of views or classes than the header: a mistake of the caller's.
+    /// [`Error::Shape`] for a batch with another number of views, classes or covariates than the plan;
+    /// [`Error::LossNotFinite`], and the sums are then of no use.
     pub fn update(&mut self, batch: &Batch) -> Result<()> {
         if batch.rows() == 0 {
             return Ok(());
         }
-        let rows_of = deal(batch, self.position, self.blocks.len());
+        let rows_of = deal(batch, self.position, self.sums.count());
         self.add(batch, rows_of)
     }
 
     /// The same where rows are dealt to the blocks by these keys, one a row.
     pub(crate) fn update_by(&mut self, batch: &Batch, keys: &[u64]) -> Result<()> {
-        let count = self.blocks.len();
-        self.add(batch, sort_out(keys.iter().map(|key| (key % count as u64) as usize), count))
+        self.add(batch, deal_by(keys, self.sums.count()))
     }
 
     /// Adds the rows of a batch that go to each block.
     fn add(&mut self, batch: &Batch, rows_of: Vec<Vec<usize>>) -> Result<()> {
-        assert_eq!(batch.k(), self.plan.header.schema.k(), "classes of the batch");
-        assert_eq!(batch.views(), self.plan.header.schema.views().len(), "views of the batch");
+        let schema = &self.summed.plan.schema;
+        expect("views", batch.views(), schema.views().len())?;
+        expect("classes", batch.k(), schema.k())?;
+        for view in 0..batch.views() {
+            let covariates = batch.covariates(view).len() / batch.rows();
+            expect("covariates of a view", covariates, schema.covariates(view).len())?;
+        }
         let before = self.position;
         self.position += batch.rows() as u64;
-        let plan = &self.plan;
+        let summed = &self.summed;
         let kept: Vec<Option<&mut Vec<Chunk>>> = match &mut self.kept {
             Some(kept) => kept.iter_mut().map(Some).collect(),
-            None => self.blocks.iter().map(|_| None).collect(),
+            None => rows_of.iter().map(|_| None).collect(),
         };
-        self.blocks
+        self.sums
+            .blocks_mut()
             .par_iter_mut()
             .zip(rows_of)
             .zip(kept)
+            .filter(|((_, rows), _)| !rows.is_empty())
             .try_for_each_init(Workspace::default, |work, ((block, rows), mut kept)| {
+                BlockSums::fill(block, summed.layout.len);
                 rows.chunks(CHUNK).try_for_each(|rows| {
-                    work.add(plan, batch, rows, block)?;
+                    work.add(summed, batch, rows, block)?;
                     if let Some(kept) = &mut kept {
                         kept.push(Chunk::new(rows.len(), work.features()));
                     }
                     Ok(())
                 })
             })
-            .map_err(|broken: BrokenTerm| broken.error(&self.plan.header, before))
+            .map_err(|broken: BrokenTerm| broken.error(&self.summed.plan, before))
     }
 
-    /// The finished state.
+    /// Adds the rows that another accumulator of the same plan has.
+    ///
+    /// # Errors
+    /// [`Error::PlansDiffer`].
+    pub fn merge(&mut self, other: &Accumulator) -> Result<()> {
+        self.summed.plan.expect_same(&other.summed.plan)?;
+        self.sums.merge(&other.sums);
+        if let (Some(kept), Some(more)) = (&mut self.kept, &other.kept) {
+            kept.iter_mut().zip(more).for_each(|(kept, more)| kept.extend(more.iter().cloned()));
+        }
+        Ok(())
+    }
+
+    /// The finished moments.
     ///
     /// # Errors
     /// [`Error::Overflow`].
@@ -144,13 +159,13 @@ impl Accumulator {
         Ok(self.finish_keeping()?.0)
     }
 
-    /// The finished state, and the features of all rows where they were kept.
-    pub(crate) fn finish_keeping(self) -> Result<(Moments, Option<Kept>)> {
-        if self.blocks.iter().flatten().any(|sum| !sum.is_finite()) {
+    /// The finished moments, and the features of all rows where they were kept.
+    pub(crate) fn finish_keeping(self) -> Result<(Moments, Option<FeatureRows>)> {
+        if self.sums.filled().any(|(_, block)| block.iter().any(|sum| !sum.is_finite())) {
             return Err(Error::Overflow);
         }
-        let moments = Moments::laid_out(self.plan.header, self.plan.layout, self.blocks)?;
-        Ok((moments, self.kept.map(|blocks| Kept { blocks })))
+        let moments = Moments::new(self.summed.plan, self.summed.layout, self.sums)?;
+        Ok((moments, self.kept.map(|blocks| FeatureRows { blocks })))
     }
 }
 
@@ -161,9 +176,9 @@ const CHUNK: usize = 248;
 /// Scratch space of one thread.
 #[derive(Default)]
 struct Workspace {
-    /// The scores, and the further features, of each view.
+    /// The scores, and the covariates, of each view.
     scores: Vec<Vec<f64>>,
-    extras: Vec<Vec<f64>>,
+    covariates: Vec<Vec<f64>>,
     /// The sums of the scores of each group of several views, and its features.
     sums: [Vec<f64>; VIEWS],
     /// The rows in which each view, and each group, is missing.
@@ -189,14 +204,14 @@ impl Workspace {
     /// Adds some rows of a batch to a block.
     fn add(
         &mut self,
-        plan: &Plan,
+        summed: &Summed,
         batch: &Batch,
         rows: &[usize],
         block: &mut [f64],
     ) -> Result<(), BrokenTerm> {
-        let Plan { header, layout, .. } = plan;
-        let (n, k, loss) = (rows.len(), batch.k(), &*header.loss);
-        let states = header.states();
+        let Summed { plan, layout, .. } = summed;
+        let (n, k, loss) = (rows.len(), batch.k(), &*plan.loss);
+        let states = plan.states();
         let q = layout.features.gram.each_ref().map(|part| part.shape[0]);
         let gather = |columns: &[f64], out: &mut Vec<f64>| {
             out.clear();
@@ -205,19 +220,19 @@ impl Workspace {
             }
         };
         self.scores.resize_with(batch.views(), Vec::new);
-        self.extras.resize_with(batch.views(), Vec::new);
+        self.covariates.resize_with(batch.views(), Vec::new);
         for view in 0..batch.views() {
             gather(batch.view(view), &mut self.scores[view]);
-            gather(batch.features(view), &mut self.extras[view]);
+            gather(batch.covariates(view), &mut self.covariates[view]);
         }
-        self.find_missing(plan, batch, rows);
-        self.multiply_terms(plan, rows)?;
-        for (g, members) in header.grouping.groups.iter().enumerate() {
+        self.find_missing(summed, batch, rows);
+        self.multiply_terms(summed, rows)?;
+        for (g, members) in plan.partition.iter().enumerate() {
             let missing = &self.missing_groups[g];
-            let said = Said { n, scores: &self.scores, features: &self.extras, missing: &self.missing };
-            let inputs = said.by(members, (missing, &header.absent[g]), &mut self.sums[g]);
-            header.features.evaluate(g, (n, k), inputs, missing, &mut self.groups[g]);
-            header.bins[g].evaluate((n, k), inputs, missing, &mut self.bins[g]);
+            let said = Said { n, scores: &self.scores, covariates: &self.covariates, missing: &self.missing };
+            let inputs = said.by(members, (missing, &plan.absent[g]), &mut self.sums[g]);
+            plan.features.evaluate(g, (n, k), inputs, missing, &mut self.groups[g]);
+            plan.bins[g].evaluate((n, k), inputs, missing, &mut self.bins[g]);
         }
         self.offset.resize(n, 0.0);
         let scores: Vec<&[f64]> = self.scores.iter().map(Vec::as_slice).collect();
@@ -227,13 +242,12 @@ impl Workspace {
         }
 
         let posteriors: [&[f64]; VIEWS] = self.groups.each_ref().map(|group| group.posterior.as_slice());
-        header.features.combine(n, &posteriors, &mut self.posterior);
-        let of_classes = header.class_posterior(n, &self.posterior, &mut self.class_posterior);
+        plan.features.combine(n, &posteriors, &mut self.posterior);
+        let of_classes = plan.class_posterior(n, &self.posterior, &mut self.class_posterior);
         self.losses.resize(n, 0.0);
         let terms: Vec<&[f64]> = self.terms.iter().map(Vec::as_slice).collect();
-        let sums = layout.loss.of_mut(block);
-        add_losses(loss, n, &self.offset, &terms, of_classes, &mut self.losses, sums);
-        if let Some(ceilings) = &header.ceilings {
+        add_losses(loss, (&self.offset, &terms, of_classes), &mut self.losses, layout, block);
+        if let Some(ceilings) = &plan.ceilings {
             for (t, (terms, part)) in self.terms.iter_mut().zip(&layout.tails).enumerate() {
                 ceilings.cut(t, n, terms, &mut self.tails);
                 kernel::cross(&self.tails, of_classes, n, self.tails.len() / n, k, part.of_mut(block));
@@ -263,7 +277,7 @@ impl Workspace {
         }
         for v in 0..VIEWS {
             let [a, b] = others(v);
-            header.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
+            plan.features.combine(n, &[posteriors[a], posteriors[b]], &mut self.posterior);
             kernel::cross(
                 &self.posterior,
                 features[v],
@@ -281,13 +295,13 @@ impl Workspace {
     }
 
     /// Finds the rows at hand in which views, and groups, are missing.
-    fn find_missing(&mut self, plan: &Plan, batch: &Batch, rows: &[usize]) {
+    fn find_missing(&mut self, summed: &Summed, batch: &Batch, rows: &[usize]) {
         self.missing.resize_with(batch.views(), Vec::new);
         self.missing.iter_mut().chain(&mut self.missing_groups).for_each(Vec::clear);
         let Some(missing) = batch.missing() else { return };
         for (at, &row) in rows.iter().enumerate().filter(|(_, row)| missing[**row] != 0) {
             let views = missing[row];
-            let groups = plan.header.grouping.groups.missing(views);
+            let groups = summed.plan.partition.missing(views);
             let set = |bits: u64, all: &mut [Vec<usize>]| {
                 all.iter_mut()
                     .enumerate()
@@ -300,9 +314,9 @@ impl Workspace {
     }
 
     /// The terms of the rows at hand: a view's own, or the product over a group.
-    fn multiply_terms(&mut self, plan: &Plan, rows: &[usize]) -> Result<(), BrokenTerm> {
-        let (n, loss) = (rows.len(), &*plan.header.loss);
-        let k = plan.header.schema.k();
+    fn multiply_terms(&mut self, summed: &Summed, rows: &[usize]) -> Result<(), BrokenTerm> {
+        let (n, loss) = (rows.len(), &*summed.plan.loss);
+        let k = summed.plan.schema.k();
         let finite = |view: usize, terms: &[f64]| match terms.iter().position(|term| !term.is_finite()) {
             Some(at) => Err(BrokenTerm { row: rows[at % n], view, class: at / n % k, value: terms[at] }),
             None => Ok(()),
@@ -312,8 +326,8 @@ impl Workspace {
             write_terms(loss, view, n, &scores[view], &missing[view], terms);
             finite(view, terms)
         };
-        self.terms.resize_with(plan.holders.len(), Vec::new);
-        for (terms, Holder { views, .. }) in self.terms.iter_mut().zip(&plan.holders) {
+        self.terms.resize_with(summed.holders.len(), Vec::new);
+        for (terms, Holder { views, .. }) in self.terms.iter_mut().zip(&summed.holders) {
             of_view(views[0], terms)?;
             for &view in &views[1..] {
                 of_view(view, &mut self.factor)?;
@@ -335,10 +349,10 @@ struct BrokenTerm {
 
 impl BrokenTerm {
     /// Names it, given how many rows came before the batch.
-    fn error(self, header: &Header, before: u64) -> Error {
-        let schema = &header.schema;
+    fn error(self, plan: &Plan, before: u64) -> Error {
+        let schema = &plan.schema;
         Error::LossNotFinite {
-            loss: header.loss.name().to_owned(),
+            loss: plan.loss.name().to_owned(),
             row: before + self.row as u64,
             view: schema.views()[self.view].clone(),
             class: schema.classes()[self.class].clone(),
@@ -351,7 +365,7 @@ impl BrokenTerm {
 struct Said<'a> {
     n: usize,
     scores: &'a [Vec<f64>],
-    features: &'a [Vec<f64>],
+    covariates: &'a [Vec<f64>],
     missing: &'a [Vec<usize>],
 }
 
@@ -364,7 +378,7 @@ impl<'a> Said<'a> {
         (missing, absent): (&[usize], &[f64]),
         work: &'a mut Vec<f64>,
     ) -> &'a [f64] {
-        let plain = views.iter().all(|&view| self.features[view].is_empty());
+        let plain = views.iter().all(|&view| self.covariates[view].is_empty());
         if let ([view], true) = (views, plain && missing.is_empty()) {
             return &self.scores[*view];
         }
@@ -379,7 +393,7 @@ impl<'a> Said<'a> {
         };
         for &view in views {
             let from = work.len();
-            work.extend_from_slice(&self.features[view]);
+            work.extend_from_slice(&self.covariates[view]);
             stand_in(&mut work[from..], &absent[from / self.n..], &self.missing[view]);
         }
         stand_in(work, absent, missing);
@@ -413,32 +427,34 @@ fn add_family(
     }
 }
 
-/// Adds the sums of `A`, `A^2`, the loss and the squared loss under the posterior, the squared terms, the smallest loss of each
-/// row and the square of its squared loss; `losses` is scratch.
+/// Adds the sums of `A`, of the smallest loss of each row, of squared terms, and of the squared loss under the posterior, given `A`,
+/// the terms and the posterior of some rows; `losses` is scratch.
 fn add_losses(
     loss: &dyn Loss,
-    n: usize,
-    offset: &[f64],
-    terms: &[&[f64]],
-    posterior: &[f64],
+    (offset, terms, posterior): (&[f64], &[&[f64]], &[f64]),
     losses: &mut [f64],
-    sums: &mut [f64],
+    layout: &Layout,
+    block: &mut [f64],
 ) {
+    let n = offset.len();
     let squares = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
-    sums[0] += offset.iter().sum::<f64>();
-    sums[1] += squares(offset);
     let mut least = vec![f64::INFINITY; n];
-    let mut of_rows = vec![0.0; n];
+    let mut squared = vec![0.0; n];
     for (class, posterior) in posterior.chunks_exact(n).enumerate() {
         loss.losses(n, offset, terms, class, losses);
-        for (((p, l), least), of_row) in posterior.iter().zip(&*losses).zip(&mut least).zip(&mut of_rows) {
-            sums[2] += p * l;
-            *of_row += p * l * l;
+        for (((p, l), least), squared) in posterior.iter().zip(&*losses).zip(&mut least).zip(&mut squared) {
+            *squared += p * l * l;
             *least = least.min(*l);
         }
     }
-    sums[4] += terms.iter().map(|terms| squares(terms)).sum::<f64>();
-    sums[3] += of_rows.iter().sum::<f64>();
-    sums[5] += least.iter().sum::<f64>();
-    sums[6] += squares(&of_rows);
+    let sums = [
+        (&layout.offset, offset.iter().sum::<f64>()),
+        (&layout.least_loss, least.iter().sum::<f64>()),
+        (&layout.squared_terms, terms.iter().map(|terms| squares(terms)).sum::<f64>()),
+        (&layout.squared_loss, squared.iter().sum::<f64>()),
+        (&layout.squared_loss_squared, squares(&squared)),
+    ];
+    for (part, sum) in sums {
+        part.of_mut(block)[0] += sum;
+    }
 }

@@ -1,57 +1,62 @@
-//! Where each sum of a moment state lies.
+//! Where each sum of a block lies.
 //!
 //! A block of rows is one flat vector of sums. Adding two blocks is adding two vectors, deleting a block
 //! for the jackknife is subtracting one; only this table knows what the numbers are.
 
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::numeric::linalg::from_rows;
 use faer::Mat;
 
 /// One named array inside a block.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Its name, as it stands in a file.
-    pub name: String,
+    pub(crate) name: String,
     /// Its shape, slowest index first.
-    pub shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     /// Where it begins in the block.
-    pub offset: usize,
+    pub(crate) offset: usize,
 }
 
 impl Part {
     /// The number of its cells.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.shape.iter().product()
     }
 
     /// Whether it has no cells.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Its cells inside a block.
-    pub fn of<'a>(&self, block: &'a [f64]) -> &'a [f64] {
+    pub(crate) fn of<'a>(&self, block: &'a [f64]) -> &'a [f64] {
         &block[self.offset..self.offset + self.len()]
     }
 
+    /// Its only cell.
+    pub(crate) fn scalar(&self, block: &[f64]) -> f64 {
+        self.of(block)[0]
+    }
+
     /// Its cells inside a block, to be changed.
-    pub fn of_mut<'a>(&self, block: &'a mut [f64]) -> &'a mut [f64] {
+    pub(crate) fn of_mut<'a>(&self, block: &'a mut [f64]) -> &'a mut [f64] {
         &mut block[self.offset..self.offset + self.len()]
     }
 }
 
 /// The moments of one kind of features, `u_v`, and of the loss terms `f_t` with them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Family {
+pub(crate) struct Family {
     /// `u_1 (x) u_2 (x) u_3`; of the leading ones alone where it is not formed.
-    pub tensor: Part,
+    pub(crate) tensor: Part,
     /// Where the third moment is not formed: `u_a (x) u_b` for the two views `a`, `b` other than each one, in order.
-    pub pairs: Option<[Part; VIEWS]>,
+    pub(crate) pairs: Option<[Part; VIEWS]>,
     /// `u_v (x) u_v`, for each group of views.
-    pub gram: [Part; VIEWS],
+    pub(crate) gram: [Part; VIEWS],
     /// `f_t (x) u_a`, for each holder `t` of terms and each of the two groups `a` other than its own, in order; none for bins
     /// without a third moment.
-    pub cross: Vec<[Part; 2]>,
+    pub(crate) cross: Vec<[Part; 2]>,
 }
 
 impl Family {
@@ -83,59 +88,56 @@ impl Family {
 /// of a view or, where the loss is a product, of a group, cut where they are, `p` the class posterior that the feature map implies from all
 /// groups and `p_-v` from the groups other than `v`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// The group of each holder of terms: each view, or each group.
-    pub holders: Vec<usize>,
+    pub(crate) holders: Vec<usize>,
     /// The class of each latent state that posteriors are of.
-    pub classes: Vec<usize>,
+    pub(crate) classes: Vec<usize>,
     /// How many latent states each class has, where that is given.
-    pub counts: Option<Vec<usize>>,
+    pub(crate) counts: Option<Vec<usize>>,
     /// Number of rows.
-    pub rows: Part,
+    pub(crate) rows: Part,
     /// Number of rows in which each view is missing.
-    pub missing: Part,
-    /// Sums of `A`, `A^2`, `sum_j p_j L(x, j)`, `sum_j p_j L(x, j)^2`, `sum_t |f_t|^2`, `min_j L(x, j)` and
-    /// `(sum_j p_j L(x, j)^2)^2`.
-    pub loss: Part,
+    pub(crate) missing: Part,
+    /// The sum of `A`.
+    pub(crate) offset: Part,
+    /// That of `min_j L(x, j)`: no labels could make the risk smaller.
+    pub(crate) least_loss: Part,
+    /// That of `sum_t |f_t|^2`.
+    pub(crate) squared_terms: Part,
+    /// That of `l = sum_j p_j L(x, j)^2`, and of `l^2`: how many rows make up the squares of a heavy-tailed loss.
+    pub(crate) squared_loss: Part,
+    pub(crate) squared_loss_squared: Part,
     /// The moments of the features, from which the answer is made.
-    pub features: Family,
+    pub(crate) features: Family,
     /// `p (x) u_v`, for each group: the start from the model's own posterior.
-    pub posterior: [Part; VIEWS],
+    pub(crate) posterior: [Part; VIEWS],
     /// `p_-v (x) u_v`, for each group: calibrates the pair surrogate.
-    pub pair_features: [Part; VIEWS],
+    pub(crate) pair_features: [Part; VIEWS],
     /// `p_-v (x) f_t`, for each holder of terms, `v` its group: what the pair surrogate labels.
-    pub pair_terms: Vec<Part>,
+    pub(crate) pair_terms: Vec<Part>,
     /// `f_t (x) p`, for each holder of terms, `p` of classes: what the posterior of all groups labels.
-    pub posterior_terms: Vec<Part>,
+    pub(crate) posterior_terms: Vec<Part>,
     /// `(f_t - c_t)_+ (x) p`, for each holder, where the terms are cut at ceilings `c_t`: what was cut off, labelled by the
     /// posterior.
-    pub tails: Vec<Part>,
+    pub(crate) tails: Vec<Part>,
     /// The moments of the bins, on which the answer's assumption is tested.
-    pub bins: Family,
+    pub(crate) bins: Family,
     /// `b_v (x) u_a`, for each group `v` and each of the two groups `a` other than `v`: the bins' class means.
-    pub bins_features: [[Part; 2]; VIEWS],
+    pub(crate) bins_features: [[Part; 2]; VIEWS],
     /// The length of a block.
-    pub len: usize,
-}
-
-/// The two of the three groups other than `view`, in order.
-pub fn others(view: usize) -> [usize; 2] {
-    match view {
-        0 => [1, 2],
-        1 => [0, 2],
-        _ => [0, 1],
-    }
+    pub(crate) len: usize,
 }
 
 /// What holds the terms of a loss.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Terms {
+pub(crate) struct Terms {
     /// The group of each holder.
-    pub holders: Vec<usize>,
+    pub(crate) holders: Vec<usize>,
     /// How many terms each holds.
-    pub each: usize,
+    pub(crate) each: usize,
     /// Whether they are cut.
-    pub cut: bool,
+    pub(crate) cut: bool,
 }
 
 /// What a layout follows from.
@@ -192,7 +194,11 @@ impl Layout {
         Self {
             rows: part("rows".into(), vec![1]),
             missing: part("missing".into(), vec![views]),
-            loss: part("loss".into(), vec![7]),
+            offset: part("offset".into(), vec![1]),
+            least_loss: part("least_loss".into(), vec![1]),
+            squared_terms: part("squared_terms".into(), vec![1]),
+            squared_loss: part("squared_loss".into(), vec![1]),
+            squared_loss_squared: part("squared_loss_squared".into(), vec![1]),
             features: of_features,
             posterior: std::array::from_fn(|v| part(format!("posterior.{v}"), vec![states, q[v]])),
             pair_features: std::array::from_fn(|v| part(format!("pair_features.{v}"), vec![states, q[v]])),
@@ -217,8 +223,9 @@ impl Layout {
     }
 
     /// All parts.
-    pub fn parts(&self) -> Vec<&Part> {
-        let mut parts = vec![&self.rows, &self.missing, &self.loss];
+    pub(crate) fn parts(&self) -> Vec<&Part> {
+        let mut parts = vec![&self.rows, &self.missing, &self.offset, &self.least_loss, &self.squared_terms];
+        parts.extend([&self.squared_loss, &self.squared_loss_squared]);
         parts.extend(self.features.parts());
         parts.extend(&self.posterior);
         parts.extend(&self.pair_features);

@@ -5,7 +5,7 @@ use crate::data::VIEWS;
 /// Features of all rows, block by block, in single precision. Rounding is a function of a view alone, so rounded
 /// features are as good as any.
 #[derive(Debug, Clone)]
-pub(crate) struct Kept {
+pub(crate) struct FeatureRows {
     pub(crate) blocks: Vec<Vec<Chunk>>,
 }
 

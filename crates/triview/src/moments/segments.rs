@@ -1,15 +1,16 @@
 //! Sums of each segment apart, in one reading of the rows.
 
-use super::accumulate::{Accumulator, block_count};
-use super::moments::{Header, Moments};
-use crate::data::Batch;
+use super::accumulate::Accumulator;
+use super::moments::Moments;
+use super::plan::Plan;
+use crate::data::{Batch, block_count};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 use std::collections::HashMap;
 
 /// The most segments that are summed apart.
 pub const MOST_SEGMENTS: usize = 1000;
-/// The most memory, in bytes, that all of their states may take: about a megabyte each for ten classes.
+/// The most memory, in bytes, that all of their moments may take: some three megabytes each for ten classes, once every block has rows.
 const MOST_MEMORY: usize = 2 << 30;
 
 /// Moments of all rows and of each segment.
@@ -27,7 +28,7 @@ pub struct Segments {
 /// period still fills every block. All rows are also summed as one, dealt by their position among all: merged segments
 /// would make blocks of the same mix of segments each, and hide what varies with the mix.
 pub struct SegmentedAccumulator {
-    header: Header,
+    plan: Plan,
     /// All rows.
     whole: Accumulator,
     /// How many segments there may be.
@@ -39,31 +40,30 @@ pub struct SegmentedAccumulator {
 }
 
 impl SegmentedAccumulator {
-    /// An empty sum, for each segment to come, of what the header says.
+    /// Empty sums, for each segment to come, of what the plan says.
     ///
     /// # Errors
-    /// Those of [`Accumulator::new`].
-    pub fn new(header: Header) -> Result<Self> {
-        let (length, blocks) = (header.layout()?.len, block_count(header.states()));
+    /// Those of [`Plan::accumulator`].
+    pub fn new(plan: Plan) -> Result<Self> {
+        let (length, blocks) = (plan.layout()?.len, block_count(plan.states()));
         let most = (MOST_MEMORY / (8 * length * blocks)).clamp(1, MOST_SEGMENTS);
-        let whole = Accumulator::new(header.clone())?;
-        Ok(Self { header, whole, most, places: HashMap::new(), segments: Vec::new() })
+        let whole = plan.accumulator()?;
+        Ok(Self { plan, whole, most, places: HashMap::new(), segments: Vec::new() })
     }
 
     /// Adds the rows of a batch, each to its segment. Any number of threads gives the same bits.
     ///
     /// # Errors
     /// [`Error::TooManySegments`] when there are more so far than [`MOST_SEGMENTS`], or than memory
-    /// allows for so many classes; [`Error::LossNotFinite`].
-    ///
-    /// # Panics
-    /// When the batch has rows but no segments, or another number of classes than the header: a mistake of the
-    /// caller's.
+    /// allows for so many classes; [`Error::Shape`] for a batch with rows but no segments, or with another number of classes than the
+    /// plan; [`Error::LossNotFinite`].
     pub fn update(&mut self, batch: &Batch) -> Result<()> {
         if batch.rows() == 0 {
             return Ok(());
         }
-        let Some(keys) = batch.segments() else { panic!("rows that are summed by segment have segments") };
+        let Some(keys) = batch.segments() else {
+            return Err(Error::Shape { what: "segment keys", given: 0, needed: batch.rows() });
+        };
         let mut rows_of: Vec<Vec<usize>> = vec![Vec::new(); self.segments.len()];
         for (row, &key) in keys.iter().enumerate() {
             let place = self.place(key)?;
@@ -89,12 +89,12 @@ impl SegmentedAccumulator {
         if place == self.most {
             return Err(Error::TooManySegments { most: self.most });
         }
-        self.segments.push((key, Accumulator::new(self.header.clone())?));
+        self.segments.push((key, self.plan.accumulator()?));
         self.places.insert(key, place);
         Ok(place)
     }
 
-    /// The finished states.
+    /// The finished moments.
     ///
     /// # Errors
     /// [`Error::Overflow`].
@@ -109,24 +109,7 @@ impl SegmentedAccumulator {
 mod tests {
     use super::*;
     use crate::data::Schema;
-    use crate::features::{Bins, FeatureMap};
-    use crate::loss::{LogLoss, SharedLoss};
-    use crate::planning::Grouping;
-
-    fn header() -> Header {
-        let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
-        let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
-        Header {
-            schema,
-            grouping: Grouping::single(),
-            loss: SharedLoss::new(LogLoss),
-            ceilings: None,
-            features: FeatureMap::Scores,
-            absent: [0, 1, 2].map(|_| vec![0.0; 2]),
-            bins: std::array::from_fn(|_| Bins::none(2)),
-            latent: None,
-        }
-    }
+    use crate::moments::tests::plan;
 
     /// Rows that differ, `from` the first on.
     fn batch(from: usize, rows: usize) -> Batch {
@@ -136,7 +119,7 @@ mod tests {
     }
 
     fn alone(batches: &[Batch]) -> Moments {
-        let mut sums = Accumulator::new(header()).unwrap();
+        let mut sums = plan().accumulator().unwrap();
         batches.iter().for_each(|batch| sums.update(batch).unwrap());
         sums.finish().unwrap()
     }
@@ -155,7 +138,7 @@ mod tests {
                 });
                 Batch::new(rows.len(), scores).unwrap()
             };
-            let mut sums = SegmentedAccumulator::new(header()).unwrap();
+            let mut sums = SegmentedAccumulator::new(plan()).unwrap();
             let mut alike: Vec<(u64, Vec<Batch>)> = vec![(9, vec![]), (4, vec![]), (7, vec![])];
             for from in (0..4000).step_by(1000) {
                 let whole = batch(from, 1000);
@@ -163,11 +146,11 @@ mod tests {
                     let rows: Vec<usize> = (0..1000).filter(|row| keys(from + row) == *key).collect();
                     let groups = rows.iter().map(|row| clusters(from + row)).collect();
                     let part = part(&rows, &whole);
-                    batches.push(if clustered { part.with_clusters(groups) } else { part });
+                    batches.push(if clustered { part.with_clusters(groups).unwrap() } else { part });
                 }
-                let whole = whole.with_segments((from..from + 1000).map(keys).collect());
+                let whole = whole.with_segments((from..from + 1000).map(keys).collect()).unwrap();
                 let groups = (from..from + 1000).map(clusters).collect();
-                sums.update(&if clustered { whole.with_clusters(groups) } else { whole }).unwrap();
+                sums.update(&if clustered { whole.with_clusters(groups).unwrap() } else { whole }).unwrap();
             }
             let expected: Vec<(u64, Moments)> =
                 alike.iter().map(|(key, batches)| (*key, alone(batches))).collect();
@@ -179,40 +162,40 @@ mod tests {
     fn a_segment_with_a_period_fills_every_block() {
         // As long as a round of the blocks: by position in the whole, every row of a segment were in one block.
         let period = 8 * 64;
-        let mut sums = SegmentedAccumulator::new(header()).unwrap();
+        let mut sums = SegmentedAccumulator::new(plan()).unwrap();
         for from in (0..100 * period).step_by(10 * period) {
             let keys = (from..from + 10 * period).map(|row| (row % period / 8) as u64).collect();
-            sums.update(&batch(from, 10 * period).with_segments(keys)).unwrap();
+            sums.update(&batch(from, 10 * period).with_segments(keys).unwrap()).unwrap();
         }
         let states = sums.finish().unwrap().segments;
         assert_eq!(states.iter().map(|(key, _)| *key).collect::<Vec<_>>(), (0..64).collect::<Vec<_>>());
         for (key, moments) in states {
             assert_eq!(moments.rows(), 800);
-            let rows = |block: &Vec<f64>| moments.layout().rows.of(block)[0];
-            assert!(moments.blocks().iter().all(|block| rows(block) >= 8.0), "segment {key}");
+            assert_eq!(moments.blocks(), [64, 64]);
+            assert!(moments.filled().iter().all(|(rows, _)| *rows >= 8.0), "segment {key}");
         }
     }
 
     #[test]
     fn too_many_segments_are_refused() {
         let most = MOST_SEGMENTS as u64;
-        let mut sums = SegmentedAccumulator::new(header()).unwrap();
-        sums.update(&batch(0, MOST_SEGMENTS).with_segments((0..most).collect())).unwrap();
-        sums.update(&batch(0, 2).with_segments(vec![0, most - 1])).unwrap();
-        let refused = sums.update(&batch(0, 2).with_segments(vec![0, most]));
+        let mut sums = SegmentedAccumulator::new(plan()).unwrap();
+        sums.update(&batch(0, MOST_SEGMENTS).with_segments((0..most).collect()).unwrap()).unwrap();
+        sums.update(&batch(0, 2).with_segments(vec![0, most - 1]).unwrap()).unwrap();
+        let refused = sums.update(&batch(0, 2).with_segments(vec![0, most]).unwrap());
         assert_eq!(refused, Err(Error::TooManySegments { most: MOST_SEGMENTS }));
     }
 
     #[test]
     fn no_rows_have_no_segments() {
-        let mut sums = SegmentedAccumulator::new(header()).unwrap();
+        let mut sums = SegmentedAccumulator::new(plan()).unwrap();
         sums.update(&Batch::new(0, [vec![], vec![], vec![]]).unwrap()).unwrap();
         assert!(sums.finish().unwrap().segments.is_empty());
     }
 
     #[test]
-    #[should_panic(expected = "have segments")]
-    fn rows_without_segments_are_a_mistake() {
-        let _ = SegmentedAccumulator::new(header()).unwrap().update(&batch(0, 3));
+    fn rows_without_segments_are_refused() {
+        let refused = SegmentedAccumulator::new(plan()).unwrap().update(&batch(0, 3));
+        assert_eq!(refused, Err(Error::Shape { what: "segment keys", given: 0, needed: 3 }));
     }
 }

@@ -7,9 +7,9 @@ const RISE: f64 = 0.1;
 /// How much of the running means of slopes, and of their squares, a step keeps.
 const KEPT: [f64; 2] = [0.9, 0.99];
 
-/// Descent by slopes that are each scaled by their own running size (Adam: Kingma and Ba 2015), with a rate that rises and then falls to
+/// Adam by slopes that are each scaled by their own running size (Adam: Kingma and Ba 2015), with a rate that rises and then falls to
 /// zero as half a cosine.
-pub(crate) struct Descent {
+pub(crate) struct Adam {
     slopes: Vec<f64>,
     squares: Vec<f64>,
     step: usize,
@@ -18,7 +18,7 @@ pub(crate) struct Descent {
     rate: f64,
 }
 
-impl Descent {
+impl Adam {
     /// So many coordinates, so many steps.
     pub(crate) fn new(coordinates: usize, steps: usize) -> Self {
         Self { slopes: vec![0.0; coordinates], squares: vec![0.0; coordinates], step: 0, steps, rate: RATE }

@@ -26,13 +26,13 @@ type Evaluation = (Vec<f64>, f64, Vec<f64>);
 
 /// The function, with its last evaluation, since argmin asks for value and gradient one after the other at the
 /// same point, and its best one, since argmin forgets it when a line search fails.
-struct Problem<'a, F> {
+struct Memo<'a, F> {
     function: F,
     last: Mutex<Option<Evaluation>>,
     best: &'a Mutex<(Vec<f64>, f64)>,
 }
 
-impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Problem<'_, F> {
+impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Memo<'_, F> {
     /// What is asked at a point. Where that is not a number the search ends: a line search among such never does.
     fn at<T>(&self, point: &[f64], pick: impl Fn(f64, &[f64]) -> T) -> Result<T, argmin::core::Error> {
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -55,7 +55,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Problem<'_, F> {
     }
 }
 
-impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> CostFunction for Problem<'_, F> {
+impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> CostFunction for Memo<'_, F> {
     type Param = Vec<f64>;
     type Output = f64;
 
@@ -64,7 +64,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> CostFunction for Problem<'_, F> {
     }
 }
 
-impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Gradient for Problem<'_, F> {
+impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Gradient for Memo<'_, F> {
     type Param = Vec<f64>;
     type Gradient = Vec<f64>;
 
@@ -84,7 +84,7 @@ pub(crate) fn minimise(
     most_iterations: usize,
 ) -> Minimum {
     let best = Mutex::new((start.clone(), f64::INFINITY));
-    let problem = Problem { function, last: Mutex::new(None), best: &best };
+    let problem = Memo { function, last: Mutex::new(None), best: &best };
     let solver = LBFGS::new(MoreThuenteLineSearch::new(), MEMORY)
         .with_tolerance_grad(gradient_tolerance)
         .and_then(|solver| solver.with_tolerance_cost(1e-15));

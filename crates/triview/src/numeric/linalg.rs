@@ -53,6 +53,12 @@ pub(crate) fn largest(x: &[f64]) -> f64 {
     x.iter().fold(f64::NEG_INFINITY, |top, x| if *x > top { *x } else { top })
 }
 
+/// The place of the largest number; the first of those that tie.
+pub(crate) fn argmax(numbers: impl Iterator<Item = f64>) -> usize {
+    let largest = |best: (usize, f64), next: (usize, f64)| if next.1 > best.1 { next } else { best };
+    numbers.enumerate().fold((0, f64::NEG_INFINITY), largest).0
+}
+
 /// A product of many numbers, whose logarithm is wanted: logarithms are slow, and few are taken.
 #[derive(Debug)]
 pub(crate) struct Product {
@@ -108,4 +114,69 @@ pub(crate) fn softmax(logits: &[f64]) -> Vec<f64> {
     let weights: Vec<f64> = logits.iter().map(|z| (z - top).exp()).collect();
     let total: f64 = weights.iter().sum();
     weights.iter().map(|w| w / total).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn example() -> Mat<f64> {
+        Mat::from_fn(4, 3, |i, j| ((3 * i + j) as f64 * 0.7).sin() + if i == j { 2.0 } else { 0.0 })
+    }
+
+    #[test]
+    fn the_pseudo_inverse_is_one() -> Result<()> {
+        let a = example();
+        let (inverse, values) = pseudo_inverse(a.as_ref(), 3)?;
+        let identity = &inverse * &a;
+        // Rounding grows with the condition.
+        let tolerance = 12.0 * f64::EPSILON * values[0] / values[2];
+        for (i, j) in (0..9).map(|at| (at / 3, at % 3)) {
+            assert!((identity[(i, j)] - f64::from(u8::from(i == j))).abs() < tolerance);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn eigenvectors_reconstruct_the_matrix() -> Result<()> {
+        let a = example();
+        let symmetric = a.transpose() * &a;
+        let (values, vectors) = symmetric_eigen(symmetric.as_ref())?;
+        assert!(values.is_sorted());
+        let back = Mat::from_fn(3, 3, |i, j| {
+            (0..3).map(|l| vectors[(i, l)] * values[l] * vectors[(j, l)]).sum::<f64>()
+        });
+        for (i, j) in (0..9).map(|at| (at / 3, at % 3)) {
+            assert!((back[(i, j)] - symmetric[(i, j)]).abs() < 9.0 * f64::EPSILON * values[2]);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_beyond_a_rank_is_at_right_angles_to_it() -> Result<()> {
+        let a = example();
+        let (left, right) = beyond(a.as_ref(), 2)?;
+        assert_eq!((left.ncols(), right.ncols()), (2, 1));
+        let rest = left.transpose() * &a * &right;
+        let smallest = pseudo_inverse(a.as_ref(), 3)?.1[2];
+        assert!((rest[(0, 0)].abs() - smallest).abs() < 1e-12 && rest[(1, 0)].abs() < 1e-12);
+        Ok(())
+    }
+
+    #[test]
+    fn sums_of_exponentials_do_not_overflow() {
+        assert!((log_sum_exp(&[1000.0, 1000.0]) - (1000.0 + 2f64.ln())).abs() < 1e-12);
+        assert_eq!(log_sum_exp(&[f64::NEG_INFINITY; 2]), f64::NEG_INFINITY);
+        assert!((softmax(&[-1000.0, -1000.0 + 3f64.ln()])[1] - 0.75).abs() < 1e-12);
+        let mut product = Product::none();
+        (0..1000).for_each(|_| product.times(1e-3));
+        product.times(1e-200);
+        assert!((product.ln() + (3000.0 + 200.0) * 10f64.ln()).abs() < 1e-8);
+    }
+
+    #[test]
+    fn ties_are_the_firsts() {
+        assert_eq!(argmax([1.0, 2.0, 2.0].into_iter()), 1);
+        assert_eq!(argmax([-5.0].into_iter()), 0);
+    }
 }

@@ -4,20 +4,18 @@
 //! a view says is seen in how it agrees with the others, since given the class it has nothing to do with them. Where two
 //! views do depend on each other given the class, which a test on bins of their scores sees, they go into one group.
 
-use crate::data::Groups;
-use crate::data::{Batch, VIEWS};
+use crate::data::{Batch, Partition, VIEWS, block_count, deal};
 use crate::diagnostics::{LEVEL, of_bins};
 use crate::error::Result;
 use crate::features::{Basis, Bins, Softmax};
 use crate::fit::whiten;
-use crate::moments::{block_count, deal};
+use crate::moments::{Chosen, Grouping};
 use crate::numeric::linalg::from_rows;
 use crate::numeric::{columns, kernel};
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
 /// Up to so many sets of views every way of grouping them is compared: 966 ways for eight.
 const MOST_COMPARED: usize = 8;
@@ -28,93 +26,32 @@ const OTHERS: usize = 3;
 /// They may fall short of the balance of the best by this factor: a group that says little makes a poor comparison.
 const LESS_BALANCED: f64 = 4.0;
 
-/// Who chose the groups.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Chosen {
-    /// The program, by what a first look at the rows says.
-    Automatic,
-    /// The user.
-    ByHand,
-}
-
-impl Chosen {
-    /// Its name in the answer.
-    pub fn name(self) -> &'static str {
-        match self {
-            Chosen::Automatic => "automatic",
-            Chosen::ByHand => "by hand",
-        }
-    }
-}
-
-/// The groups of the views, and how they came about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Grouping {
-    /// The groups.
-    pub groups: Groups,
-    /// Who chose them.
-    pub chosen: Chosen,
-    /// Sets of views that are in one group because they were seen to depend on each other given the class.
-    pub together: Vec<Vec<usize>>,
-    /// Other ways to group the views that keep those sets whole, and what they say.
-    pub others: Vec<OtherGroups>,
-}
-
-/// Another way to group the views, and how its risk differs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct OtherGroups {
-    /// The groups.
-    pub groups: Groups,
-    /// Their risk less that of the groups that were chosen, by plain features on a first look at the data.
-    pub difference: f64,
-    /// Its standard error.
-    pub standard_error: f64,
-}
-
-impl Grouping {
-    /// Groups that were asked for.
-    pub fn by_hand(groups: Groups) -> Self {
-        Self { groups, chosen: Chosen::ByHand, together: Vec::new(), others: Vec::new() }
-    }
-
-    /// Three views, each a group of its own.
-    pub fn single() -> Self {
-        Self { chosen: Chosen::Automatic, ..Self::by_hand(Groups::single()) }
-    }
-
-    /// Whether they are groups of so many views.
-    pub(crate) fn fits(&self, views: usize) -> bool {
-        let named = self.together.iter().flatten().all(|&view| view < views);
-        named
-            && self.others.iter().map(|other| &other.groups).chain([&self.groups]).all(|all| all.fits(views))
-    }
-}
-
 /// A proposal for grouping the views.
-pub(crate) struct Proposal {
-    pub(crate) grouping: Grouping,
+pub(super) struct Proposal {
+    pub(super) partition: Partition,
+    /// How it came about.
+    pub(super) grouping: Grouping,
     /// Other ways that would do nearly as well and have few views together that the proposal has.
-    pub(crate) others: Vec<Groups>,
+    pub(super) others: Vec<Partition>,
 }
 
 impl Proposal {
     /// Groups that say about equally much on these rows, views that depend on each other in one.
-    pub(crate) fn new(rows: &Batch, seed: u64) -> Result<Self> {
+    pub(super) fn new(rows: &Batch, seed: u64) -> Result<Self> {
         if rows.views() == VIEWS {
-            return Ok(Self { grouping: Grouping::single(), others: Vec::new() });
+            let grouping = Grouping::chosen(Chosen::Automatic);
+            return Ok(Self { partition: Partition::single(), grouping, others: Vec::new() });
         }
         let sets = joined(rows.views(), &dependent_pairs(rows, seed)?);
         let information = information(rows, &sets)?;
         let ways = ranked_ways(&information, seed);
         let grouping = Grouping {
-            groups: groups(&sets, &ways[0]),
             chosen: Chosen::Automatic,
             together: sets.iter().filter(|views| views.len() > 1).cloned().collect(),
             others: Vec::new(),
         };
-        let others = unlike_ways(&ways, &information).into_iter().map(|way| groups(&sets, way));
-        Ok(Self { grouping, others: others.collect() })
+        let others = unlike_ways(&ways, &information).into_iter().map(|way| partition(&sets, way));
+        Ok(Self { partition: partition(&sets, &ways[0]), grouping, others: others.collect() })
     }
 }
 
@@ -323,13 +260,13 @@ fn greedy(information: &[f64]) -> Vec<usize> {
     way
 }
 
-/// The groups that a way of dealing some sets makes.
-fn groups(sets: &[Vec<usize>], way: &[usize]) -> Groups {
+/// The partition that a way of dealing some sets makes.
+fn partition(sets: &[Vec<usize>], way: &[usize]) -> Partition {
     let members = std::array::from_fn(|group| {
         let dealt = sets.iter().zip(way).filter(|(_, of)| **of == group);
         dealt.flat_map(|(views, _)| views.iter().copied()).collect()
     });
-    Groups::ordered(members)
+    Partition::ordered(members)
 }
 
 #[cfg(test)]
@@ -340,7 +277,7 @@ mod tests {
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 
-    fn members(groups: &Groups) -> Vec<Vec<usize>> {
+    fn members(groups: &Partition) -> Vec<Vec<usize>> {
         groups.iter().cloned().collect()
     }
 
@@ -355,9 +292,9 @@ mod tests {
     fn strong_views_are_dealt_to_different_groups() {
         let sets: Vec<Vec<usize>> = (0..5).map(|view| vec![view]).collect();
         let information = [0.1, 2.0, 0.2, 1.0, 1.1];
-        let best = groups(&sets, &ranked_ways(&information, 1)[0]);
+        let best = partition(&sets, &ranked_ways(&information, 1)[0]);
         assert_eq!(members(&best), [vec![0, 4], vec![1], vec![2, 3]]);
-        assert_eq!(groups(&sets, &greedy(&information)), best);
+        assert_eq!(partition(&sets, &greedy(&information)), best);
     }
 
     #[test]

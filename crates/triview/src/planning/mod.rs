@@ -1,8 +1,7 @@
-//! A first look at the data: what is to be summed over all rows.
+//! A first look at the data, and from it the plan of what is summed over all rows.
 
 mod grouping;
-mod look;
+mod planner;
+mod states;
 
-pub(crate) use grouping::Proposal;
-pub use grouping::{Chosen, Grouping, OtherGroups};
-pub(crate) use look::*;
+pub(crate) use planner::Planner;

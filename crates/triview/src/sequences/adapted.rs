@@ -6,8 +6,9 @@ use super::messages::Messages;
 use super::sample::Keyed;
 use crate::error::Result;
 use crate::features::{Basis, FeatureMap, Posterior};
-use crate::metrics::golden_section;
+use crate::numeric::golden_section;
 use crate::numeric::linalg::softmax;
+use crate::settings::temperature::{RANGE, STEPS};
 
 /// Tokens that are calibrated at a time.
 const CHUNK: usize = 248;
@@ -71,7 +72,7 @@ impl Adapted {
                 let of = |scores: &Vec<f64>| scores.iter().enumerate().map(sharpened).collect::<Vec<f64>>();
                 scores.iter().map(|scores| chain.messages(&of(scores), Paths::All).log_z).sum()
             };
-            emission.sharpness = golden_section(likelihood).exp();
+            emission.sharpness = golden_section(RANGE, STEPS, likelihood).exp();
             emission.offset = log_means(states.len(), &scores, emission.sharpness);
         }
         Ok(Some(Self { chain, emission: Some(emission) }))

@@ -6,7 +6,7 @@
 use super::kernel::{Kernel, add};
 use super::messages::Messages;
 use crate::error::{Error, Result};
-use crate::loss::best;
+use crate::numeric::argmax;
 
 /// Log potentials of first states and of transitions, checked.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,7 +152,7 @@ impl Chain {
             if let Some(&next) = path.get(t + 1) {
                 (0..k).for_each(|a| scores[a] += self.forward.logs[a * k + next]);
             }
-            path[t] = best(scores.iter().copied());
+            path[t] = argmax(scores.iter().copied());
         }
         path
     }

@@ -195,15 +195,16 @@ fn of_positions(identifications: &[Identification]) -> Vec<Alarm> {
     let mut alike: Vec<(usize, Alarm, usize)> = Vec::new();
     for (at, part) in identifications.iter().enumerate() {
         for alarm in &part.estimate.alarms {
-            match alike.iter_mut().find(|(_, other, _)| other.remedy == alarm.remedy) {
+            match alike.iter_mut().find(|(_, other, _)| other.remedy() == alarm.remedy()) {
                 Some((_, _, others)) => *others += 1,
                 None => alike.push((at + 2, alarm.clone(), 0)),
             }
         }
     }
-    let told = |(position, alarm, others): (usize, Alarm, usize)| {
-        let more = if others > 0 { format!(" ({others} more like it)") } else { String::new() };
-        Alarm { message: format!("token {position}: {}{more}", alarm.message), ..alarm }
+    let told = |(position, alarm, more): (usize, Alarm, usize)| Alarm::AtToken {
+        position,
+        alarm: Box::new(alarm),
+        more,
     };
     alike.into_iter().map(told).collect()
 }
@@ -212,22 +213,10 @@ fn of_positions(identifications: &[Identification]) -> Vec<Alarm> {
 fn impossible(risk: &Measured, forbidden: &Measured) -> Vec<Alarm> {
     let mut alarms = Vec::new();
     if risk.value < -BEYOND_POSSIBLE * risk.standard_error {
-        alarms.push(Alarm {
-            message: format!(
-                "the risk {:.4} of a sequence is below zero, which no labelling's is",
-                risk.value
-            ),
-            remedy: "what is before and after a token may depend on each other given its state",
-        });
+        alarms.push(Alarm::NegativeRisk { risk: risk.value });
     }
     if forbidden.value > SOME && forbidden.value > BEYOND_POSSIBLE * forbidden.standard_error {
-        let percent = 100.0 * forbidden.value;
-        alarms.push(Alarm {
-            message: format!(
-                "the model forbids {percent:.2}% of the transitions that occur: its risk is infinite, and what is shown leaves them out"
-            ),
-            remedy: "give every transition that can occur a finite log potential",
-        });
+        alarms.push(Alarm::ForbiddenTransitions { share: forbidden.value });
     }
     alarms
 }

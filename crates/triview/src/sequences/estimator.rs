@@ -3,22 +3,20 @@
 use super::adapted::Adapted;
 use super::chain::Chain;
 use super::estimate::{Identification, Parts, SequenceEstimate};
-use super::reading::{Reading, Solved};
+use super::reading::{Reading, SolvedPart};
 use super::sample::{Census, Keyed};
 use super::sequences::SequenceSource;
 use super::sites::{Decoding, Identified, Track, decoding_scores, rows_of_parts, sites, track};
 use super::sums::ChainSums;
-use crate::answer::reach;
-use crate::answer::solve;
-use crate::data::Sample;
-use crate::data::{Schema, VIEWS, total};
+use crate::answer::{reach, solve};
+use crate::data::{Sample, Schema, VIEWS, total};
 use crate::diagnostics::{self, Tested, correct_for_each_other};
 use crate::error::{Error, Result};
-use crate::estimator::Estimate;
-use crate::estimator::{Estimator, Features, Params};
-use crate::loss::best;
+use crate::estimator::{Common, Estimator, Parameters, Params, Solved, Task};
+use crate::features::FeatureChoice;
 use crate::metrics;
-use crate::moments::{Accumulator, Header};
+use crate::moments::{Accumulator, Plan};
+use crate::numeric::argmax;
 use rayon::prelude::*;
 
 /// What the views of a token are called.
@@ -27,56 +25,34 @@ const VIEW_NAMES: [&str; VIEWS] = ["past", "present", "future"];
 /// A state that fewer tokens than this are in is not told apart from the others.
 const FEWEST_OF_A_STATE: f64 = 5.0;
 
-/// What to estimate, and how; checked once by [`SequenceParams::check`].
-#[derive(Debug, Clone)]
-pub struct SequenceParams {
-    level: f64,
-    seed: u64,
+/// How to estimate the risk of a labelling of sequences.
+pub type SequenceParams = Parameters<SequenceTask>;
+
+/// The task of [`SequenceParams`].
+#[derive(Debug, Clone, Default)]
+pub struct SequenceTask {
     by_position: bool,
 }
 
-impl Default for SequenceParams {
-    fn default() -> Self {
-        Self::new()
+impl SequenceParams {
+    /// Whether the states are identified at each position by itself, for sequences whose emissions or transitions change along the
+    /// way, and of which there are enough; otherwise positions are pooled.
+    #[must_use]
+    pub fn by_position(self, by_position: bool) -> Self {
+        self.with(|task| task.by_position = by_position)
     }
 }
 
-impl SequenceParams {
-    /// Intervals at 0.95, a fixed seed, positions pooled.
-    pub fn new() -> Self {
-        Self { level: 0.95, seed: 0, by_position: false }
-    }
+impl Task for SequenceTask {
+    type Checked = SequenceEstimator;
 
-    /// The level of confidence of the intervals.
-    #[must_use]
-    pub fn level(self, level: f64) -> Self {
-        Self { level, ..self }
-    }
-
-    /// The seed of everything random.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
-
-    /// Whether the states are identified at each position by itself, for sequences whose emissions or transitions change along the
-    /// way, and of which there are enough.
-    #[must_use]
-    pub fn by_position(self, by_position: bool) -> Self {
-        Self { by_position, ..self }
-    }
-
-    /// Checks all of it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a level that is not between 0 and 1.
-    pub fn check(self) -> Result<SequenceEstimator> {
-        let tokens = Params::new().features(Features::Posterior).level(self.level).seed(self.seed).check()?;
+    fn check(self, common: Common) -> Result<SequenceEstimator> {
+        let tokens = Params::new().features(FeatureChoice::Posterior).task.check(common)?;
         Ok(SequenceEstimator { tokens, by_position: self.by_position })
     }
 }
 
-/// Estimates the risk of a labelling of sequences; made by [`SequenceParams::check`].
+/// Estimates the risk of a labelling of sequences; made by [`SequenceParams::check`](crate::estimator::Parameters::check).
 ///
 /// The states are identified from tokens with the three views past, present and future: pooled over positions, away from
 /// the ends of sequences, where emissions and transitions are the same all along a sequence; or at each position by itself. Sequences are read twice.
@@ -91,7 +67,7 @@ pub struct SequenceEstimator {
 struct Seen<'a> {
     adapted: Adapted,
     tracks: Vec<Track<'a>>,
-    header: Header,
+    plan: Plan,
 }
 
 /// Sums of all that is read: the moments of each part's tokens, and those over sequences.
@@ -103,20 +79,19 @@ struct Summed {
 
 /// What they say.
 struct Answered {
-    parts: Vec<Solved>,
+    parts: Vec<SolvedPart>,
     sums: ChainSums,
     reading: Reading,
 }
 
 impl Summed {
-    fn new(header: &Header, identified: Identified) -> Result<Self> {
-        let moments =
-            (0..identified.parts()).map(|_| Accumulator::new(header.clone())).collect::<Result<_>>()?;
-        Ok(Self { identified, moments, sums: ChainSums::new(header, identified) })
+    fn new(plan: &Plan, identified: Identified) -> Result<Self> {
+        let moments = (0..identified.parts()).map(|_| plan.accumulator()).collect::<Result<_>>()?;
+        Ok(Self { identified, moments, sums: ChainSums::new(plan, identified) })
     }
 
     /// Adds sequences.
-    fn add(&mut self, header: &Header, adapted: &Chain, tracks: &[Track<'_>]) -> Result<()> {
+    fn add(&mut self, plan: &Plan, adapted: &Chain, tracks: &[Track<'_>]) -> Result<()> {
         let all = sites(adapted.k(), tracks, self.identified);
         match self.moments.as_mut_slice() {
             [only] => only.update(&all)?,
@@ -125,7 +100,7 @@ impl Summed {
                 parts.iter_mut().zip(rows).try_for_each(|(part, rows)| part.update(&all.select(&rows)))?;
             }
         }
-        self.sums.update(header, adapted, tracks, self.identified);
+        self.sums.update(plan, adapted, tracks, self.identified);
         Ok(())
     }
 }
@@ -136,14 +111,14 @@ impl SequenceEstimator {
     /// # Errors
     /// Those of the source; [`Error::OtherStates`], [`Error::AllTooShort`], [`Error::ImpossibleSequence`], [`Error::NoMemory`],
     /// [`Error::UnseenStates`], by position [`Error::FewAtAPosition`], and whatever keeps tokens
-    /// from being answered as rows of three views, see [`Estimator::look`].
-    pub fn estimate<S: SequenceSource>(
+    /// from being answered as rows of three views, see [`Estimator::plan`].
+    pub fn estimate<S: SequenceSource + ?Sized>(
         &self,
         chain: &Chain,
         source: &S,
     ) -> Result<SequenceEstimate, S::Error> {
-        if source.states() != chain.states() {
-            let (emission, potentials) = (source.states().to_vec(), chain.states().to_vec());
+        if source.schema() != chain.states() {
+            let (emission, potentials) = (source.schema().clone(), chain.states().to_vec());
             return Err(Error::OtherStates { emission, potentials }.into());
         }
         let census = Census::of(source)?;
@@ -158,17 +133,17 @@ impl SequenceEstimator {
         let adapted = self.adapt(chain, &census, &looked_at)?;
         let seen = self.see(chain, &looked_at, identified, adapted);
         // A model that rules states out has messages that do not tell them apart: then the seed's have to do.
-        let Seen { adapted, tracks, header } = match seen {
+        let Seen { adapted, tracks, plan } = match seen {
             Err(Error::RankDeficientView { .. } | Error::ConstantView { .. }) => {
                 self.see(chain, &looked_at, identified, Adapted::seed(chain))?
             }
             seen => seen?,
         };
-        let mut summed = Summed::new(&header, identified)?;
+        let mut summed = Summed::new(&plan, identified)?;
         let mut next = 0;
-        for batch in source.read()? {
-            let keyed = Keyed::of(&batch?, &mut next)?;
-            summed.add(&header, adapted.chain(), &track(chain, &adapted, &keyed)?)?;
+        for batch in source.batches()? {
+            let keyed = Keyed::of(&*batch?, &mut next)?;
+            summed.add(&plan, adapted.chain(), &track(chain, &adapted, &keyed)?)?;
         }
         let answered = self.solve(chain, summed)?;
         Ok(self.answer(chain, &census, identified, adapted, &tracks, &answered)?)
@@ -183,8 +158,8 @@ impl SequenceEstimator {
         adapted: Adapted,
     ) -> Result<Seen<'a>> {
         let tracks = track(chain, &adapted, sequences)?;
-        let header = self.tokens.look_at(&sampled(chain, &tracks, identified)?)?;
-        Ok(Seen { adapted, tracks, header })
+        let plan = self.tokens.plan(&sampled(chain, &tracks, identified)?)?;
+        Ok(Seen { adapted, tracks, plan })
     }
 
     /// The model that sampled sequences suggest: from the surrogate labels that the model's own messages give, on to what makes
@@ -194,7 +169,7 @@ impl SequenceEstimator {
         let identified = Identified::Pooled { margin };
         let tracks = track(chain, &seed, looked_at)?;
         let rows = sampled(chain, &tracks, identified)?;
-        let header = self.tokens.look_at(&rows).map_err(|error| match error {
+        let plan = self.tokens.plan(&rows).map_err(|error| match error {
             Error::ConstantView { view } if view != VIEW_NAMES[1] => Error::NoMemory,
             Error::RankDeficientView { .. } => {
                 let states = unseen(chain, &tracks, identified);
@@ -202,20 +177,20 @@ impl SequenceEstimator {
             }
             other => other,
         })?;
-        let mut summed = Summed::new(&header, identified)?;
-        summed.add(&header, chain, &tracks)?;
+        let mut summed = Summed::new(&plan, identified)?;
+        summed.add(&plan, chain, &tracks)?;
         let Answered { reading, .. } = self.solve(chain, summed)?;
-        Ok(Adapted::fit(chain.states(), &header.features, &reading.starts(), &census.sample)?.unwrap_or(seed))
+        Ok(Adapted::fit(chain.states(), &plan.features, &reading.starts(), &census.sample)?.unwrap_or(seed))
     }
 
     fn solve(&self, chain: &Chain, summed: Summed) -> Result<Answered> {
         let Summed { identified, moments, sums } = summed;
         let solved = |moments: Accumulator| {
             let moments = moments.finish()?;
-            let solution = solve(&moments, self.tokens.seed)?;
-            Ok(Solved { moments, solution })
+            let solved = solve(&moments, self.tokens.common.seed)?;
+            Ok(SolvedPart { moments, solved })
         };
-        let parts: Vec<Solved> = moments.into_par_iter().map(solved).collect::<Result<_>>()?;
+        let parts: Vec<SolvedPart> = moments.into_par_iter().map(solved).collect::<Result<_>>()?;
         let reading = Reading::new(chain, identified, &parts, &sums);
         Ok(Answered { parts, sums, reading })
     }
@@ -230,34 +205,35 @@ impl SequenceEstimator {
         answered: &Answered,
     ) -> Result<SequenceEstimate> {
         let Answered { parts, sums, reading } = answered;
-        let level = self.tokens.level;
-        let test = |part: &Solved| diagnostics::test(&part.moments, &part.solution, self.tokens.seed);
+        let (level, seed) = (self.tokens.common.level, self.tokens.common.seed);
+        let test = |part: &SolvedPart| diagnostics::test(&part.moments, &part.solved, seed);
         let mut tested: Vec<Tested> = parts.par_iter().map(test).collect::<Result<_>>()?;
         correct_for_each_other(&mut tested);
         let (all, schema) = (sites(chain.k(), tracks, identified), schema(chain)?);
         let decoded = [Decoding::Viterbi, Decoding::Posterior]
             .map(|decoding| decoding_scores(chain, tracks, identified, decoding));
-        let of_part = |((part, tested), rows): ((&Solved, Tested), Vec<usize>)| -> Result<Identification> {
-            let estimate = Estimate::new(&part.moments, &part.solution, tested, level)?;
-            let sample = Sample::new(schema.clone(), all.select(&rows));
-            let (mut triples, reach) = self.tokens.triples(&part.moments, &part.solution, &sample);
-            let errors = decoded.each_ref().map(|scores| {
-                let of_rows = |view: &Vec<f64>| {
-                    rows.iter()
-                        .flat_map(|row| view[row * chain.k()..(row + 1) * chain.k()].iter().copied())
-                        .collect()
-                };
-                triples.score_by(scores.iter().map(of_rows).collect());
-                metrics::mean_of(&triples, wrong, reach).triples
-            });
-            Ok(Identification { estimate, errors })
-        };
+        let of_part =
+            |((part, tested), rows): ((&SolvedPart, Tested), Vec<usize>)| -> Result<Identification> {
+                let solved = Solved::tested(&part.moments, part.solved.clone(), tested, (level, seed))?;
+                let sample = Sample::new(schema.clone(), all.select(&rows));
+                let (mut triples, reach) = solved.triples(&sample);
+                let errors = decoded.each_ref().map(|scores| {
+                    let of_rows = |view: &Vec<f64>| {
+                        rows.iter()
+                            .flat_map(|row| view[row * chain.k()..(row + 1) * chain.k()].iter().copied())
+                            .collect()
+                    };
+                    triples.score_by(scores.iter().map(of_rows).collect());
+                    metrics::mean_of(&triples, wrong, reach).triples
+                });
+                Ok(Identification { estimate: solved.estimate(), errors })
+            };
         let rows = rows_of_parts(tracks, identified);
         let identifications: Vec<Identification> =
             parts.par_iter().zip(tested).zip(rows).map(of_part).collect::<Result<_>>()?;
         // An interval reaches as far as the least clear part asks for.
-        let reaches = parts.iter().map(|Solved { moments, solution }| {
-            reach(level, solution.deviations.count(), solution.clarity(moments.rows()))
+        let reaches = parts.iter().map(|SolvedPart { moments, solved }| {
+            reach(level, solved.deviations.count(), solved.variants.clarity(moments.rows()))
         });
         let reach = reaches.fold(0.0, f64::max);
         let parts =
@@ -269,7 +245,7 @@ impl SequenceEstimator {
 /// Whether scores, one list a view, are largest in all at another state.
 fn wrong(views: &[&[f64]], state: usize) -> f64 {
     let scores = total(views.iter().copied());
-    f64::from(u8::from(best(scores.iter().copied()) != state))
+    f64::from(u8::from(argmax(scores.iter().copied()) != state))
 }
 
 /// The identified tokens of some sequences as sampled rows.

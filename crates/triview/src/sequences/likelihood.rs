@@ -12,11 +12,11 @@
 
 use super::chain::{Chain, Paths};
 use super::sample::Keyed;
-use crate::data::hash;
 use crate::error::Result;
 use crate::features::{Basis, Posterior};
-use crate::numeric::adam::Descent;
+use crate::numeric::adam::Adam;
 use crate::numeric::columns;
+use crate::numeric::hash;
 use crate::numeric::kernel;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::softmax;
@@ -128,12 +128,12 @@ impl<'a> Likelihood<'a> {
         let most = (STEPS_OF_STATES / self.k).clamp(STEPS[0], STEPS[1]);
         let steps = if enough(self.tokens) { most } else { 0 };
         let ridge = RIDGE_OF_STATES / self.k as f64;
-        let mut descent = Descent::new(point.len(), steps);
+        let mut adam = Adam::new(point.len(), steps);
         let mut means = self.means_at(&point);
         for step in 0..steps {
             let batch = &self.chunks[batches[step % batches.len()].clone()];
             let (_, gradient) = self.value_and_gradient(batch, &point, &mut means, [RENEWED, ridge]);
-            descent.step(&mut point, &gradient);
+            adam.step(&mut point, &gradient);
             if (step + 1) % (steps / LOOKS).max(1) == 0 || step + 1 == steps {
                 let value = others.value_at(&point, &self.means_at(&point));
                 if value < best.0 {
@@ -141,7 +141,7 @@ impl<'a> Likelihood<'a> {
                 } else {
                     point.clone_from(&best.1);
                     means = self.means_at(&point);
-                    descent.slow_down();
+                    adam.slow_down();
                 }
             }
         }
@@ -463,7 +463,7 @@ fn columns(k: usize, sequences: &[&[f64]]) -> Vec<f64> {
 mod tests {
     use super::*;
     use crate::error::Result;
-    use crate::sequences::{ChainPopulation, ChainSetting};
+    use crate::lab::{ChainPopulation, ChainSetting};
     use rand::SeedableRng;
     use rand_pcg::Pcg64;
 

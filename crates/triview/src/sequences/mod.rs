@@ -25,15 +25,13 @@ mod messages;
 mod reading;
 mod sample;
 mod sequences;
-mod simulate;
 mod sites;
 mod sums;
 
 pub use adapted::Adapted;
 pub use chain::{Chain, Paths};
 pub use estimate::{SequenceEstimate, TokenError};
-pub use estimator::{SequenceEstimator, SequenceParams};
+pub use estimator::{SequenceEstimator, SequenceParams, SequenceTask};
 pub use messages::Messages;
-pub use sequences::{InMemorySequences, SequenceSource, Sequences};
-pub use simulate::{ChainPopulation, ChainSetting};
+pub use sequences::{SequenceSource, Sequences};
 pub use sites::{Decoding, Identified};

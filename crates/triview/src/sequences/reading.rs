@@ -11,10 +11,7 @@ use super::chain::Chain;
 use super::likelihood::Start;
 use super::sites::Identified;
 use super::sums::{ChainSums, Count, Places, SiteCount};
-use crate::answer::Kind;
-use crate::answer::Solution;
-use crate::answer::{Deviations, Interval};
-use crate::data::VIEWS;
+use crate::answer::{Blended, Deviations, Interval, Kind, LabelMaps};
 use crate::metrics::{Measured, believed};
 use crate::moments::Moments;
 use faer::MatRef;
@@ -73,7 +70,7 @@ pub(crate) struct Reading {
     pub(crate) places: Quantities,
     /// Corrected by labels, then under the posterior.
     values: Vec<f64>,
-    deviations: Deviations,
+    deviations: Deviations<Vec<f64>>,
     /// The share of the labels' correction of emissions and transitions that is taken.
     share: f64,
     /// Of the emissions of a sequence, beside the error of sampling.
@@ -89,29 +86,24 @@ pub(crate) fn taken(correction: f64, error: f64) -> f64 {
 }
 
 /// What was made of the tokens of one part.
-pub(crate) struct Solved {
+pub(crate) struct SolvedPart {
     pub(crate) moments: Moments,
-    pub(crate) solution: Solution,
+    pub(crate) solved: Blended,
 }
 
-impl Solved {
+impl SolvedPart {
     /// For each block of sequences, its place among those that the fit was repeated without.
     fn used(&self) -> Vec<Option<usize>> {
         let (rows, n) = (&self.moments.layout().rows, self.moments.rows() as f64);
-        let mut next = 0;
-        let used = self.moments.blocks().iter().map(|block| {
-            let own = rows.of(block)[0];
-            (own > 0.0 && own < n).then(|| {
-                next += 1;
-                next - 1
-            })
-        });
-        used.collect()
+        let mut used = vec![None; self.moments.sums().count()];
+        let fewer = self.moments.sums().filled().filter(|(_, block)| rows.scalar(block) < n);
+        fewer.enumerate().for_each(|(place, (block, _))| used[block] = Some(place));
+        used
     }
 
     /// The fit, or to first order that without one of those blocks.
-    fn fit(&self, without: Option<usize>) -> Fit {
-        let (labels, prior) = (&self.solution.main.labels, &self.solution.main.mixture.prior);
+    fn labels(&self, without: Option<usize>) -> PartLabels {
+        let (labels, prior) = (&self.solved.main().labels, &self.solved.main().mixture.prior);
         let count = labels.moved.count();
         let (maps, prior) = match without {
             None => (labels.maps.clone(), prior.clone()),
@@ -120,28 +112,28 @@ impl Solved {
                 labels.moved_prior.without(prior, block, count),
             ),
         };
-        Fit { prior, kind: labels.kind, maps }
+        PartLabels { prior, kind: labels.kind, maps }
     }
 }
 
 impl Reading {
-    pub(crate) fn new(chain: &Chain, identified: Identified, parts: &[Solved], sums: &ChainSums) -> Self {
+    pub(crate) fn new(chain: &Chain, identified: Identified, parts: &[SolvedPart], sums: &ChainSums) -> Self {
         let k = chain.k();
-        let read = |fits: &[Fit], sums_of: &[f64]| {
+        let read = |fits: &[PartLabels], sums_of: &[f64]| {
             Sums { chain, identified, places: &sums.places, fits, sums: sums_of }.read()
         };
         let total = sums.total();
-        let fits: Vec<Fit> = parts.iter().map(|part| part.fit(None)).collect();
+        let fits: Vec<PartLabels> = parts.iter().map(|part| part.labels(None)).collect();
         let values = read(&fits, &total);
-        let used: Vec<Vec<Option<usize>>> = parts.iter().map(Solved::used).collect();
+        let used: Vec<Vec<Option<usize>>> = parts.iter().map(SolvedPart::used).collect();
         let without: Vec<Vec<f64>> = sums
             .blocks
-            .iter()
-            .enumerate()
+            .filled()
             .filter(|(b, _)| used.iter().any(|used| used[*b].is_some()))
             .map(|(b, block)| {
                 let left: Vec<f64> = total.iter().zip(block).map(|(total, block)| total - block).collect();
-                let fits: Vec<Fit> = parts.iter().zip(&used).map(|(part, used)| part.fit(used[b])).collect();
+                let fits: Vec<PartLabels> =
+                    parts.iter().zip(&used).map(|(part, used)| part.labels(used[b])).collect();
                 read(&fits, &left)
             })
             .collect();
@@ -151,7 +143,7 @@ impl Reading {
         let places = Quantities { k };
         let deviations = Deviations::of_left_out(&values, &without);
         // Errors of emissions and transitions make up for each other, so that labels correct both or neither.
-        let correction = |row: &[f64]| {
+        let correction = |row: &Vec<f64>| {
             let of = |at: usize| row[at] - row[places.len() + at];
             of(Quantities::EMISSION) + of(Quantities::TRANSITION)
         };
@@ -218,19 +210,19 @@ pub(crate) fn of_parts(places: &Places, sums: &[f64], what: SiteCount) -> f64 {
 }
 
 /// The prior of a part's tokens, and the maps that make labels `W` for each view.
-struct Fit {
+struct PartLabels {
     prior: Vec<f64>,
     kind: Kind,
-    maps: Vec<f64>,
+    maps: LabelMaps,
 }
 
-impl Fit {
+impl PartLabels {
     /// The map for a view, and where what it is applied to lies among the features of two views and the posterior given both.
     fn label(&self, view: usize, all: usize) -> (MatRef<'_, f64>, Range<usize>) {
         let k = self.prior.len();
-        let width = self.maps.len() / (VIEWS * k);
+        let width = self.maps[view].len() / k;
         let from = if self.kind == Kind::Pair { all - width } else { 0 };
-        (matrix(&self.maps[view * k * width..(view + 1) * k * width], k), from..from + width)
+        (matrix(&self.maps[view], k), from..from + width)
     }
 }
 
@@ -239,7 +231,7 @@ struct Sums<'a> {
     chain: &'a Chain,
     identified: Identified,
     places: &'a Places,
-    fits: &'a [Fit],
+    fits: &'a [PartLabels],
     sums: &'a [f64],
 }
 

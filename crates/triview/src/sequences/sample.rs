@@ -2,8 +2,8 @@
 
 use super::sequences::{SequenceSource, Sequences};
 use super::sites::Identified;
-use crate::data::hash;
 use crate::error::{Error, Result};
+use crate::numeric::hash;
 
 /// The most tokens of the sequences that a model is adapted to.
 const MOST_TOKENS: usize = 1 << 18;
@@ -86,12 +86,12 @@ impl Keyed {
 impl Census {
     /// Reads a source once. A sequence is kept by a hash of its place, so that every one has the same chance and memory does
     /// not grow with their number.
-    pub(crate) fn of<S: SequenceSource>(source: &S) -> Result<Self, S::Error> {
-        let k = source.states().len();
+    pub(crate) fn of<S: SequenceSource + ?Sized>(source: &S) -> Result<Self, S::Error> {
+        let k = source.schema().len();
         let (mut next, mut too_short, mut tokens) = (0, 0, 0);
         let (mut lengths, mut inner, mut of_length) = ([usize::MAX, 0], [0; MARGIN], Vec::new());
         let (mut level, mut kept, mut kept_tokens) = (0, Vec::<(u64, Vec<f64>)>::new(), 0);
-        for batch in source.read()? {
+        for batch in source.batches()? {
             let batch = batch?;
             let long = Keyed::of(&batch, &mut next)?;
             too_short += (batch.len() - long.len()) as u64;

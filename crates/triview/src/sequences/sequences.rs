@@ -1,5 +1,6 @@
 //! Sequences of emission scores, and where they come from.
 
+use crate::data::Source;
 use crate::error::{Error, Result};
 
 /// Some sequences: the emission scores of each of their tokens for each state.
@@ -69,43 +70,7 @@ impl Sequences {
     }
 }
 
-/// Sequences that can be read from the first more than once.
-pub trait SequenceSource {
-    /// What reading may fail with.
-    type Error: From<Error>;
+/// A source of sequences; its schema are the names of the states, in the order of the scores.
+pub trait SequenceSource: Source<Schema = Vec<String>, Batch = Sequences> {}
 
-    /// Names of the states, in the order of the scores.
-    fn states(&self) -> &[String];
-
-    /// Reads all sequences, some at a time; their order and how many come together must be the same in every reading.
-    ///
-    /// # Errors
-    /// Whatever keeps the source from being opened again.
-    fn read(&self) -> Result<impl Iterator<Item = Result<Sequences, Self::Error>>, Self::Error>;
-}
-
-/// Sequences that are in memory already.
-#[derive(Debug, Clone)]
-pub struct InMemorySequences {
-    states: Vec<String>,
-    sequences: Vec<Sequences>,
-}
-
-impl InMemorySequences {
-    /// A source over these sequences.
-    pub fn new(states: Vec<String>, sequences: Vec<Sequences>) -> Self {
-        Self { states, sequences }
-    }
-}
-
-impl SequenceSource for InMemorySequences {
-    type Error = Error;
-
-    fn states(&self) -> &[String] {
-        &self.states
-    }
-
-    fn read(&self) -> Result<impl Iterator<Item = Result<Sequences>>> {
-        Ok(self.sequences.iter().cloned().map(Ok))
-    }
-}
+impl<S: Source<Schema = Vec<String>, Batch = Sequences> + ?Sized> SequenceSource for S {}

@@ -6,7 +6,7 @@ use super::messages::Messages;
 use super::sample::Keyed;
 use crate::data::{Batch, VIEWS};
 use crate::error::{Error, Result};
-use crate::loss::best;
+use crate::numeric::argmax;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -127,7 +127,7 @@ pub(crate) fn sites(k: usize, tracks: &[Track<'_>], identified: Identified) -> B
     for message in [0, 2] {
         scores[message].iter_mut().for_each(|score| *score = score.max(FLOOR));
     }
-    Batch::from_finite(clusters.len(), scores).with_clusters(clusters)
+    Batch::from_clusters(clusters, scores)
 }
 
 /// Which of these rows are of each part.
@@ -154,7 +154,7 @@ impl Track<'_> {
             Decoding::Viterbi => self.path.clone(),
             Decoding::Posterior => {
                 let k = self.emission.len() / self.path.len();
-                self.own.posteriors().chunks_exact(k).map(|p| best(p.iter().copied())).collect()
+                self.own.posteriors().chunks_exact(k).map(|p| argmax(p.iter().copied())).collect()
             }
         }
     }

@@ -2,11 +2,10 @@
 
 use super::chain::Chain;
 use super::sites::{Decoding, Identified, Track, sites};
-use crate::data::hash;
+use crate::data::{BlockSums, block_count};
 use crate::features::Evaluated;
-use crate::loss::best;
-use crate::moments::{Header, block_count};
-use crate::numeric::kernel;
+use crate::moments::Plan;
+use crate::numeric::{argmax, hash, kernel};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -148,46 +147,44 @@ fn cut(sizes: &[usize], at: usize, begin: usize) -> Range<usize> {
 /// The sums of each block.
 pub(crate) struct ChainSums {
     pub(crate) places: Places,
-    pub(crate) blocks: Vec<Vec<f64>>,
+    pub(crate) blocks: BlockSums,
 }
 
 impl ChainSums {
-    pub(crate) fn new(header: &Header, identified: Identified) -> Self {
-        let k = header.schema.k();
-        let places = Places { k, q: header.features.dimension(k, k), parts: identified.parts() };
-        Self { blocks: vec![vec![0.0; places.len()]; block_count(k)], places }
+    pub(crate) fn new(plan: &Plan, identified: Identified) -> Self {
+        let k = plan.schema.k();
+        let places = Places { k, q: plan.features.dimension(k, k), parts: identified.parts() };
+        Self { blocks: BlockSums::new(block_count(k), places.len()), places }
     }
 
     /// Adds sequences; each block by one thread, in order. A sequence goes to the block that its tokens go to.
     pub(crate) fn update(
         &mut self,
-        header: &Header,
+        plan: &Plan,
         chain: &Chain,
         tracks: &[Track<'_>],
         identified: Identified,
     ) {
-        let count = self.blocks.len() as u64;
-        let mut of_block: Vec<Vec<&Track<'_>>> = vec![Vec::new(); self.blocks.len()];
+        let count = self.blocks.count() as u64;
+        let mut of_block: Vec<Vec<&Track<'_>>> = vec![Vec::new(); self.blocks.count()];
         for track in tracks {
             of_block[(hash(track.key) % count) as usize].push(track);
         }
         let places = &self.places;
-        self.blocks.par_iter_mut().zip(of_block).for_each(|(block, tracks)| {
+        let length = places.len();
+        self.blocks.blocks_mut().par_iter_mut().zip(of_block).for_each(|(block, tracks)| {
             for track in tracks {
+                BlockSums::fill(block, length);
                 let mut sequence = Sequence { places, track, identified, block };
                 sequence.add_posteriors(chain);
-                sequence.add_labels(header);
+                sequence.add_labels(plan);
             }
         });
     }
 
     /// The sums over all blocks.
     pub(crate) fn total(&self) -> Vec<f64> {
-        let mut total = vec![0.0; self.places.len()];
-        for block in &self.blocks {
-            total.iter_mut().zip(block).for_each(|(total, sum)| *total += sum);
-        }
-        total
+        self.blocks.total()
     }
 }
 
@@ -242,7 +239,7 @@ impl Sequence<'_> {
         for t in 0..length {
             let (posterior, scores) = (&adapted[t * k..(t + 1) * k], &track.emission[t * k..(t + 1) * k]);
             let mean = posterior.iter().zip(scores).map(|(p, g)| p * g).sum();
-            let said = best(scores.iter().copied());
+            let said = argmax(scores.iter().copied());
             self.count(Count::Emission, mean);
             self.add(places.states(), posterior);
             self.add(row(places.believed_confusion(), said), &own[t * k..(t + 1) * k]);
@@ -264,7 +261,7 @@ impl Sequence<'_> {
     }
 
     /// What surrogate labels are made of, times what they label.
-    fn add_labels(&mut self, header: &Header) {
+    fn add_labels(&mut self, plan: &Plan) {
         let (places, track, k) = (self.places, self.track, self.places.k);
         let (identified, length) = (self.identified, track.path.len());
         let inner = identified.inner(length);
@@ -273,10 +270,10 @@ impl Sequence<'_> {
             return;
         }
         let rows = sites(k, std::slice::from_ref(track), identified);
-        let [past, own, future] = [0, 1, 2].map(|view| header.evaluate(&rows, view));
+        let [past, own, future] = [0, 1, 2].map(|view| plan.evaluate(&rows, view));
         let joint = |views: [&Evaluated; 2]| {
             let mut posterior = Vec::new();
-            header.features.combine(n, &views.map(|view| view.posterior.as_slice()), &mut posterior);
+            plan.features.combine(n, &views.map(|view| view.posterior.as_slice()), &mut posterior);
             [views[0].features.as_slice(), &views[1].features, &posterior].concat()
         };
         let (before, after, around) = (joint([&past, &own]), joint([&own, &future]), joint([&past, &future]));
@@ -284,8 +281,8 @@ impl Sequence<'_> {
         let mut differences = vec![0.0; k * n];
         for (row, t) in inner.clone().enumerate() {
             let (g, alone) = (&track.emission[t * k..(t + 1) * k], &track.alone[t * k..(t + 1) * k]);
-            said[best(g.iter().copied()) * n + row] = 1.0;
-            let top = best(alone.iter().copied());
+            said[argmax(g.iter().copied()) * n + row] = 1.0;
+            let top = argmax(alone.iter().copied());
             let (mut base, mut tail) = (g[top], 0.0);
             for j in (0..k).filter(|&j| j != top) {
                 let share = (alone[j] / UNLIKELY).min(1.0);

@@ -13,7 +13,7 @@
 
 use super::cast::{ByBallot, Votes};
 use super::dawid_skene::{Crowd, Smoothing};
-use super::tally::{by_width, width};
+use super::expected::{by_width, width};
 use crate::answer::Interval;
 use crate::metrics::Measured;
 use faer::Mat;

@@ -8,7 +8,7 @@
 //! ```
 
 use super::cast::Votes;
-use super::tally::{Expect, Tally, posteriors, width};
+use super::expected::{Expect, ExpectedCounts, posteriors, width};
 use crate::numeric::linalg::Product;
 
 /// No probability is smaller than this, so that no item is ever impossible.
@@ -46,7 +46,7 @@ impl Crowd {
 
     /// The log-likelihood of the votes.
     pub fn log_likelihood(&self, votes: &Votes) -> f64 {
-        Tally::of(votes, self).log_likelihood
+        ExpectedCounts::of(votes, self).log_likelihood
     }
 
     /// Puts class `order[j]` in place `j`.
@@ -78,10 +78,10 @@ impl Smoothing {
     }
 
     /// The same from the counts that the majority makes.
-    pub(crate) fn shared_out(by_majority: &Tally, strength: f64) -> Self {
+    pub(crate) fn shared_out(by_majority: &ExpectedCounts, strength: f64) -> Self {
         let k = by_majority.classes.len();
         let mut counts = vec![1.0 / k as f64; k * k];
-        for (ballot, row) in by_majority.counts.chunks_exact(k).enumerate() {
+        for (ballot, row) in by_majority.votes.chunks_exact(k).enumerate() {
             counts[ballot % k * k..(ballot % k + 1) * k].iter_mut().zip(row).for_each(|(sum, n)| *sum += n);
         }
         normalise_columns(&mut counts, k);
@@ -106,9 +106,9 @@ impl Smoothing {
     }
 
     /// The crowd that makes expected counts most likely: the M-step.
-    pub(crate) fn maximise(&self, tally: &Tally) -> Crowd {
+    pub(crate) fn maximise(&self, tally: &ExpectedCounts) -> Crowd {
         let k = tally.classes.len();
-        let mut confusion = tally.counts.clone();
+        let mut confusion = tally.votes.clone();
         for cells in confusion.chunks_exact_mut(k * k) {
             cells.iter_mut().zip(&self.counts).for_each(|(cell, s)| *cell += s);
             normalise_columns(cells, k);
@@ -159,15 +159,15 @@ pub struct Fitted {
     /// Whether the last one gained next to nothing.
     pub converged: bool,
     /// Expected counts under the crowd.
-    pub(crate) tally: Tally,
+    pub(crate) tally: ExpectedCounts,
 }
 
 impl Fitted {
     /// Whether it is on the way to where another ended: no higher, and next to no vote is of another class.
     pub(crate) fn nears(&self, other: &Fitted) -> bool {
-        let counts = self.tally.counts.iter().zip(&other.tally.counts);
+        let counts = self.tally.votes.iter().zip(&other.tally.votes);
         let moved: f64 = counts.map(|(own, other)| 0.5 * (own - other).abs()).sum();
-        self.objective <= other.objective && moved < SAME * other.tally.counts.iter().sum::<f64>()
+        self.objective <= other.objective && moved < SAME * other.tally.votes.iter().sum::<f64>()
     }
 }
 
@@ -189,7 +189,7 @@ pub(crate) fn climb(
 ) -> Fitted {
     let least = stop.tolerance * votes.len() as f64;
     let at = |crowd: Crowd, iterations: usize, last: f64| {
-        let tally = Tally::of(votes, &crowd);
+        let tally = ExpectedCounts::of(votes, &crowd);
         let log_likelihood = tally.log_likelihood;
         let objective = log_likelihood + smoothing.log_density(&crowd);
         Fitted { crowd, log_likelihood, objective, iterations, converged: objective - last < least, tally }
@@ -233,8 +233,8 @@ pub fn shares(votes: &Votes) -> Vec<f64> {
 }
 
 /// Counts where each class is as far an item's as it has its votes.
-pub(crate) fn by_majority(votes: &Votes) -> Tally {
-    Tally::of(votes, &Shares { of_all: share_of_all(votes) })
+pub(crate) fn by_majority(votes: &Votes) -> ExpectedCounts {
+    ExpectedCounts::of(votes, &Shares { of_all: share_of_all(votes) })
 }
 
 /// The crowd that the votes' majority suggests: each class as far an item's as it has its votes.

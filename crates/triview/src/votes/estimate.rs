@@ -4,15 +4,15 @@ use super::annotators::{Trials, share};
 use super::cast::Votes;
 use super::dawid_skene::Crowd;
 use super::estimator::{Fits, VoteStart};
+use super::expected::{ExpectedCounts, GROUPS};
 use super::jackknife::lead;
 use super::pairs::Pair;
 use super::spectral::NoSpectralStart;
-use super::tally::{GROUPS, Tally};
 use crate::answer::Matching;
 use crate::answer::{Deviations, Interval, reach};
 use crate::diagnostics::{Alarm, LEVEL, Verdict};
-use crate::loss::best;
 use crate::metrics::Measured;
+use crate::numeric::argmax;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// The share of the correction for posteriors that confirm themselves, and of how far the class priors of EM and of the moments
@@ -109,10 +109,10 @@ pub(crate) struct Parts<'a> {
     pub(crate) fits: Fits,
     pub(crate) crowd: Crowd,
     pub(crate) posteriors: Vec<f64>,
-    pub(crate) tally: Tally,
+    pub(crate) tally: ExpectedCounts,
     /// By how much the fitted crowd's own error rate is below the answer's, less than zero.
     pub(crate) optimism: f64,
-    pub(crate) deviations: Deviations,
+    pub(crate) deviations: Deviations<Vec<f64>>,
     pub(crate) trials: Vec<Trials>,
     pub(crate) pairs: Vec<Pair>,
     pub(crate) matching: Matching,
@@ -199,7 +199,10 @@ impl VoteEstimate {
 
     /// The label of each item: the class with the largest posterior.
     pub fn labels(&self) -> Vec<usize> {
-        self.posteriors.chunks_exact(self.class_prior.len()).map(|item| best(item.iter().copied())).collect()
+        self.posteriors
+            .chunks_exact(self.class_prior.len())
+            .map(|item| argmax(item.iter().copied()))
+            .collect()
     }
 
     /// The number of annotators.
@@ -234,72 +237,43 @@ impl VoteEstimate {
 
     /// Finds what speaks against it. `other` is how much less likely the other start's end is, and by how much its error
     /// rate differs.
-    fn raise(&mut self, votes: &Votes, tally: &Tally, other: Option<(f64, f64)>) {
+    fn raise(&mut self, votes: &Votes, counts: &ExpectedCounts, other: Option<(f64, f64)>) {
         let k = self.class_prior.len();
         let mut alarms = Vec::new();
-        let mut raise = |message: String, remedy| alarms.push(Alarm { message, remedy });
         if !self.fit.converged {
-            raise(
-                format!("EM did not converge in {} iterations", self.fit.iterations),
-                "give more items or votes",
-            );
+            alarms.push(Alarm::EmNotConverged { iterations: self.fit.iterations });
         }
-        for (class, count) in tally.classes.iter().enumerate().filter(|(_, n)| **n < FEWEST_OF_A_CLASS) {
-            raise(
-                format!("class `{}` has {count:.1} items: next to none are its own", self.classes[class]),
-                "leave the class out, or give items in which it occurs",
-            );
+        for (class, &items) in counts.classes.iter().enumerate().filter(|(_, n)| **n < FEWEST_OF_A_CLASS) {
+            alarms.push(Alarm::FewItemsOfClass { class: self.classes[class].clone(), items });
         }
         let three = (0..votes.items()).filter(|item| votes.of_item(*item).len() >= 3).count();
         if three < ITEMS_PER_CELL * k * k {
-            raise(
-                format!(
-                    "only {three} items have three votes or more, and {} are needed to tell {k} classes apart",
-                    ITEMS_PER_CELL * k * k
-                ),
-                "give more items with at least three votes",
-            );
+            alarms.push(Alarm::FewThreeVotes { items: three, needed: ITEMS_PER_CELL * k * k, classes: k });
         }
         if !self.dependent.is_empty() {
-            raise(
-                format!(
-                    "{} of {} pairs of annotators depend on each other given the class: labels are wrong more often than estimated",
-                    self.dependent.len(),
-                    self.pairs_tested
-                ),
-                "leave out annotators who copy; where most pairs depend on each other, items differ in difficulty, and only labels will tell",
-            );
+            let (pairs, tested) = (self.dependent.len(), self.pairs_tested);
+            alarms.push(Alarm::DependentAnnotators { pairs, tested });
         }
         let mut pooled = vec![0.0; k * k];
-        for (ballot, row) in tally.counts.chunks_exact(k).enumerate() {
+        for (ballot, row) in counts.votes.chunks_exact(k).enumerate() {
             (0..k).for_each(|j| pooled[ballot % k * k + j] += row[j]);
         }
         for class in 0..k {
-            let most = best((0..k).map(|c| pooled[c * k + class]));
+            let most = argmax((0..k).map(|c| pooled[c * k + class]));
             if most != class {
-                raise(
-                    format!(
-                        "items of class `{}` have more votes for `{}` than for it",
-                        self.classes[class], self.classes[most]
-                    ),
-                    "its name may be another's: check some of its items by hand, or merge the two",
-                );
+                let [class, votes_for] = [class, most].map(|class| self.classes[class].clone());
+                alarms.push(Alarm::OutvotedClass { class, votes_for });
             }
         }
-        if self.matching_gap.value <= ERRORS * self.matching_gap.standard_error {
-            raise(
-                "the best naming of the classes leads the second-best by less than its error".into(),
-                "the annotators hardly tell some classes apart: merge them, or give more votes",
-            );
+        let Measured { value: gap, standard_error, .. } = self.matching_gap;
+        if gap <= ERRORS * standard_error {
+            alarms.push(Alarm::AnnotatorsUnclear { gap, standard_error });
         }
         if let Some((less, difference)) = other
             && less < EQUAL_FIT
             && difference.abs() > ERRORS * self.error_rate.standard_error
         {
-            raise(
-                format!("another crowd fits as well, with an error rate that is {difference:+.4} off"),
-                "give more votes: these do not decide between the two",
-            );
+            alarms.push(Alarm::OtherCrowd { difference });
         }
         self.alarms = alarms;
     }
@@ -307,11 +281,11 @@ impl VoteEstimate {
 
 /// Of each annotator, the share of its votes that are not the item's class, as the posteriors have it; one half where there
 /// are none.
-fn own_errors(votes: &Votes, tally: &Tally) -> Vec<f64> {
+fn own_errors(votes: &Votes, tally: &ExpectedCounts) -> Vec<f64> {
     let k = votes.k();
     let of_annotator = |(cells, cast): (&[f64], u32)| match cast {
         0 => 0.5,
         cast => 1.0 - (0..k).map(|j| cells[j * k + j]).sum::<f64>() / f64::from(cast),
     };
-    tally.counts.chunks_exact(k * k).zip(votes.by_annotator()).map(of_annotator).collect()
+    tally.votes.chunks_exact(k * k).zip(votes.by_annotator()).map(of_annotator).collect()
 }

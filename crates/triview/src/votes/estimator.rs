@@ -4,13 +4,13 @@ use super::annotators::trials;
 use super::cast::Votes;
 use super::dawid_skene::{Fitted, Smoothing, Stop, by_majority, climb, dawid_skene};
 use super::estimate::{Parts, VoteEstimate};
+use super::expected::ExpectedCounts;
 use super::jackknife::without_groups;
 use super::left_out::LeftOut;
 use super::pairs::pairs;
 use super::spectral::{NoSpectralStart, name, spectral};
-use super::tally::Tally;
-use crate::answer::check_level;
 use crate::error::{Error, Result};
+use crate::estimator::{Common, Parameters, Task};
 
 /// Votes for each class that are added to every annotator's in the confusion matrices that are shown: enough to make what was
 /// never seen possible. More of them make better labels, but hide what an annotator's own votes say.
@@ -18,51 +18,29 @@ const SHOWN: f64 = 1.0;
 /// Without smoothing the likelihood has no sharp top, and goes on rising by little for long.
 const UNSMOOTHED: Stop = Stop { iterations: 5_000, tolerance: 1e-9 };
 
-/// What to estimate, and how; checked once by [`VoteParams::check`].
-#[derive(Debug, Clone)]
-pub struct VoteParams {
-    level: f64,
-    smoothing: Option<f64>,
-    seed: u64,
-}
+/// How to estimate the crowd behind votes.
+pub type VoteParams = Parameters<VoteTask>;
 
-impl Default for VoteParams {
-    fn default() -> Self {
-        Self::new()
-    }
+/// The task of [`VoteParams`].
+#[derive(Debug, Clone, Default)]
+pub struct VoteTask {
+    smoothing: Option<f64>,
 }
 
 impl VoteParams {
-    /// Intervals at 0.95, smoothing by the number of classes, a fixed seed.
-    pub fn new() -> Self {
-        Self { level: 0.95, smoothing: None, seed: 0 }
-    }
-
-    /// The level of confidence of the intervals.
-    #[must_use]
-    pub fn level(self, level: f64) -> Self {
-        Self { level, ..self }
-    }
-
     /// Votes for each class, shared out as all annotators vote, that are added to those of every annotator while the crowd is
     /// fitted; `None` is the [default](default_smoothing). Zero is the most likely crowd, whatever it is.
     #[must_use]
     pub fn smoothing(self, smoothing: Option<f64>) -> Self {
-        Self { smoothing, ..self }
+        self.with(|task| task.smoothing = smoothing)
     }
+}
 
-    /// The seed of everything random.
-    #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Self { seed, ..self }
-    }
+impl Task for VoteTask {
+    type Checked = VoteEstimator;
 
-    /// Checks all of it.
-    ///
-    /// # Errors
-    /// [`Error::InvalidParameter`] for a level that is not between 0 and 1, or a smoothing that is not a number, zero or more.
-    pub fn check(self) -> Result<VoteEstimator> {
-        check_level(self.level)?;
+    /// Refuses a smoothing that is not a number, zero or more.
+    fn check(self, common: Common) -> Result<VoteEstimator> {
         if let Some(smoothing) = self.smoothing.filter(|s| !(s.is_finite() && *s >= 0.0)) {
             return Err(Error::InvalidParameter {
                 name: "smoothing",
@@ -70,7 +48,7 @@ impl VoteParams {
                 expected: "a number of votes, zero or more",
             });
         }
-        Ok(VoteEstimator { params: self })
+        Ok(VoteEstimator { common, smoothing: self.smoothing })
     }
 }
 
@@ -80,14 +58,15 @@ pub fn default_smoothing(k: usize) -> f64 {
     3.0 + 0.5 * k as f64
 }
 
-/// Estimates the crowd behind votes; made by [`VoteParams::check`].
+/// Estimates the crowd behind votes; made by [`VoteParams::check`](crate::estimator::Parameters::check).
 ///
 /// EM climbs from the majority's crowd and from that of the moments of three blocks of annotators; the larger
 /// objective wins, so that it is never below that of EM from the majority. Classes are called by the names under which most
 /// votes are right: annotators are taken to be better than chance on average.
 #[derive(Debug, Clone)]
 pub struct VoteEstimator {
-    params: VoteParams,
+    common: Common,
+    smoothing: Option<f64>,
 }
 
 /// Where EM started from.
@@ -130,6 +109,10 @@ impl VoteEstimator {
     /// [`Error::InvalidParameter`] for fewer than two classes or another number of names, [`Error::FewAnnotators`], [`Error::NoThreeVotes`] and
     /// [`Error::UnvotedClass`]: what no fit could mend.
     pub fn estimate(&self, votes: &Votes, classes: &[String]) -> Result<VoteEstimate> {
+        self.common.run(|| self.estimate_here(votes, classes))
+    }
+
+    fn estimate_here(&self, votes: &Votes, classes: &[String]) -> Result<VoteEstimate> {
         refuse(votes, classes)?;
         let by_majority = by_majority(votes);
         let fits = self.fit(votes, &by_majority)?;
@@ -142,7 +125,7 @@ impl VoteEstimator {
         let trials = trials(votes, &by_ballot, &crowd, &posteriors, &shown);
         let pairs = pairs(votes, &by_ballot, &crowd, &posteriors);
         let matching = name(&tally);
-        let level = self.params.level;
+        let level = self.common.level;
         let optimism = fits.best.tally.error_rate() - tally.error_rate();
         let parts = Parts {
             votes,
@@ -161,14 +144,14 @@ impl VoteEstimator {
         Ok(VoteEstimate::new(parts))
     }
 
-    fn fit(&self, votes: &Votes, by_majority: &Tally) -> Result<Fits> {
+    fn fit(&self, votes: &Votes, by_majority: &ExpectedCounts) -> Result<Fits> {
         let k = votes.k();
-        let strength = self.params.smoothing.unwrap_or_else(|| default_smoothing(k));
+        let strength = self.smoothing.unwrap_or_else(|| default_smoothing(k));
         let smoothing = Smoothing::shared_out(by_majority, strength);
         let stop = if strength == 0.0 { UNSMOOTHED } else { Stop::default() };
         // What few votes say of an annotator is noise, and a probability of zero is one for ever: this start is always smoothed.
         let pooled = Smoothing::shared_out(by_majority, default_smoothing(k));
-        let moments = spectral(votes, &pooled, self.params.seed)?;
+        let moments = spectral(votes, &pooled, self.common.seed)?;
         let moments_prior = moments.as_ref().ok().map(|crowd| crowd.prior.clone());
         let by_majority = named(dawid_skene(votes, smoothing.maximise(by_majority), &smoothing, stop));
         // From a good start the same top is near after a few steps, and the rest of the way need not be gone twice.

@@ -11,8 +11,8 @@
 
 use super::cast::Votes;
 use super::dawid_skene::{Fitted, Smoothing};
+use super::expected::{ALL_GROUPS, ExpectedCounts, GROUPS};
 use super::spectral::name;
-use super::tally::{ALL_GROUPS, GROUPS, Tally};
 use crate::answer::Deviations;
 use rayon::prelude::*;
 
@@ -22,28 +22,28 @@ const STEPS: usize = 2;
 const SEEN: usize = 20_000;
 
 /// The error rate, the lead of the names and the class prior without each group of items.
-pub(crate) fn without_groups(votes: &Votes, fitted: &Fitted, smoothing: &Smoothing) -> Deviations {
+pub(crate) fn without_groups(votes: &Votes, fitted: &Fitted, smoothing: &Smoothing) -> Deviations<Vec<f64>> {
     let stride = (votes.items() / SEEN).max(1);
     // Other items at each step: an item must not answer to what was made of its own answer.
     let every = |step: usize| [step % stride, stride];
-    let whole: Vec<Tally> =
-        (0..STEPS).map(|step| Tally::over(votes, &fitted.crowd, &ALL_GROUPS, every(step))).collect();
+    let whole: Vec<ExpectedCounts> =
+        (0..STEPS).map(|step| ExpectedCounts::over(votes, &fitted.crowd, &ALL_GROUPS, every(step))).collect();
     let without = |group: usize| {
         // The group's own items are not among those that are left, and would miss their own votes.
         let others: Vec<usize> = (0..GROUPS).filter(|other| *other != group).collect();
         let mut less = fitted.tally.clone();
-        less.add(&Tally::over(votes, &fitted.crowd, &[group], [0, 1]), -1.0);
+        less.add(&ExpectedCounts::over(votes, &fitted.crowd, &[group], [0, 1]), -1.0);
         let mut left = less.clone();
         let mut steps = vec![quantities(&left)];
         for (step, whole) in whole.iter().enumerate() {
             let mut before = whole.clone();
-            before.add(&Tally::over(votes, &fitted.crowd, &[group], every(step)), -1.0);
-            let after = Tally::over(votes, &smoothing.maximise(&left), &others, every(step));
+            before.add(&ExpectedCounts::over(votes, &fitted.crowd, &[group], every(step)), -1.0);
+            let after = ExpectedCounts::over(votes, &smoothing.maximise(&left), &others, every(step));
             let scale = less.items() / before.items();
             left.clone_from(&less);
             left.add(&after, scale);
             left.add(&before, -scale);
-            left.counts.iter_mut().for_each(|count| *count = count.max(0.0));
+            left.votes.iter_mut().for_each(|count| *count = count.max(0.0));
             steps.push(quantities(&left));
         }
         extrapolate(&steps)
@@ -64,7 +64,7 @@ fn extrapolate(steps: &[Vec<f64>]) -> Vec<f64> {
 }
 
 /// The error rate, the lead of the names over the second-best, and the class prior.
-fn quantities(tally: &Tally) -> Vec<f64> {
+fn quantities(tally: &ExpectedCounts) -> Vec<f64> {
     let items = tally.items();
     let mut out = vec![tally.error_rate(), lead(tally)];
     out.extend(tally.classes.iter().map(|n| n / items));
@@ -72,6 +72,6 @@ fn quantities(tally: &Tally) -> Vec<f64> {
 }
 
 /// By how much of all votes more are right under the best names than under the second-best.
-pub(crate) fn lead(tally: &Tally) -> f64 {
-    name(tally).gap / tally.counts.iter().sum::<f64>().max(f64::MIN_POSITIVE)
+pub(crate) fn lead(tally: &ExpectedCounts) -> f64 {
+    name(tally).gap / tally.votes.iter().sum::<f64>().max(f64::MIN_POSITIVE)
 }

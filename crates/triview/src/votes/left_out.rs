@@ -12,7 +12,7 @@
 
 use super::cast::Votes;
 use super::dawid_skene::{FLOOR, Fitted, Smoothing};
-use super::tally::{Expect, FACTORS, Known, Tally, posteriors, width};
+use super::expected::{Expect, ExpectedCounts, FACTORS, Known, posteriors, width};
 use crate::numeric::linalg::Product;
 
 /// Rounds at the most.
@@ -25,7 +25,7 @@ pub(crate) struct LeftOut {
     /// The class posteriors of each item, item by item.
     pub(crate) posteriors: Vec<f64>,
     /// Expected counts under them.
-    pub(crate) tally: Tally,
+    pub(crate) tally: ExpectedCounts,
 }
 
 impl LeftOut {
@@ -35,7 +35,7 @@ impl LeftOut {
         let mut tally = fitted.tally.clone();
         for _ in 0..ROUNDS {
             known = posteriors(votes, &Without::new(&tally, smoothing, &known));
-            let next = Tally::of(votes, &Known(&known));
+            let next = ExpectedCounts::of(votes, &Known(&known));
             let change = (next.right - tally.right).abs();
             tally = next;
             if change < CHANGE * votes.items() as f64 {
@@ -48,7 +48,7 @@ impl LeftOut {
 
 /// Counts, less what an item itself adds to them.
 struct Without<'a> {
-    tally: &'a Tally,
+    tally: &'a ExpectedCounts,
     /// At `a * k + j`: items of class `j` that annotator `a` votes on, smoothing included.
     totals: Vec<f64>,
     smoothing: &'a [f64],
@@ -56,11 +56,11 @@ struct Without<'a> {
 }
 
 impl<'a> Without<'a> {
-    fn new(tally: &'a Tally, smoothing: &'a Smoothing, known: &'a [f64]) -> Self {
+    fn new(tally: &'a ExpectedCounts, smoothing: &'a Smoothing, known: &'a [f64]) -> Self {
         let (k, smoothing) = (tally.classes.len(), smoothing.counts());
         let of_class = |cells: &[f64], j: usize| (0..k).map(|c| cells[c * k + j]).sum::<f64>();
         let added: Vec<f64> = (0..k).map(|j| of_class(smoothing, j)).collect();
-        let annotators = tally.counts.chunks_exact(k * k);
+        let annotators = tally.votes.chunks_exact(k * k);
         let totals =
             annotators.flat_map(|cells| (0..k).map(|j| of_class(cells, j) + added[j]).collect::<Vec<f64>>());
         Self { tally, totals: totals.collect(), smoothing, known }
@@ -75,7 +75,7 @@ impl Expect for Without<'_> {
         for ballots in ballots.chunks(FACTORS) {
             for &ballot in ballots {
                 let (ballot, class) = (ballot as usize, ballot as usize % k);
-                let counts = &self.tally.counts[ballot * k..(ballot + 1) * k];
+                let counts = &self.tally.votes[ballot * k..(ballot + 1) * k];
                 let totals = &self.totals[(ballot - class)..][..k];
                 let added = &self.smoothing[class * k..(class + 1) * k];
                 for j in 0..k {

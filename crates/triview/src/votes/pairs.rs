@@ -7,7 +7,7 @@
 
 use super::cast::{ByBallot, Votes};
 use super::dawid_skene::Crowd;
-use super::tally::{by_width, width};
+use super::expected::{by_width, width};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::ops::Range;

@@ -12,7 +12,7 @@
 
 use super::cast::Votes;
 use super::dawid_skene::{Crowd, FLOOR, Smoothing};
-use super::tally::Tally;
+use super::expected::ExpectedCounts;
 use crate::answer::Surrogates;
 use crate::answer::assign;
 use crate::data::VIEWS;
@@ -109,10 +109,10 @@ pub(crate) fn spectral(
 }
 
 /// Who is who: the class names under which most votes are right, from expected counts.
-pub(crate) fn name(tally: &Tally) -> crate::answer::Matching {
+pub(crate) fn name(tally: &ExpectedCounts) -> crate::answer::Matching {
     let k = tally.classes.len();
     let mut weights = Mat::zeros(k, k);
-    for (ballot, row) in tally.counts.chunks_exact(k).enumerate() {
+    for (ballot, row) in tally.votes.chunks_exact(k).enumerate() {
         row.iter().enumerate().for_each(|(latent, count)| weights[(latent, ballot % k)] += count);
     }
     assign(&weights)
@@ -162,7 +162,7 @@ fn moments(votes: &Votes, blocks: &Blocks) -> (Family, Vec<f64>) {
 
 /// The expected counts of each annotator by the surrogate labels of the other blocks that vote on an item. Surrogates have
 /// negative entries, and so have sums of few: these are none.
-fn read_off(votes: &Votes, blocks: &Blocks, surrogates: &Surrogates, mixture: &Mixture) -> Tally {
+fn read_off(votes: &Votes, blocks: &Blocks, surrogates: &Surrogates, mixture: &Mixture) -> ExpectedCounts {
     let k = votes.k();
     let mut counts = vec![0.0; votes.annotators() * k * k];
     let (mut shares, mut labels) = (vec![0.0; VIEWS * k], vec![0.0; VIEWS * k]);
@@ -189,5 +189,5 @@ fn read_off(votes: &Votes, blocks: &Blocks, surrogates: &Surrogates, mixture: &M
     }
     counts.iter_mut().for_each(|count| *count = count.max(0.0));
     let classes = mixture.prior.iter().map(|p| (p * votes.items() as f64).max(FLOOR)).collect();
-    Tally { counts, classes, log_likelihood: f64::NAN, right: f64::NAN }
+    ExpectedCounts { votes: counts, classes, log_likelihood: f64::NAN, right: f64::NAN }
 }

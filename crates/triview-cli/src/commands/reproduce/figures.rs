@@ -1,8 +1,8 @@
 //! The figures as tables and charts.
 
 use super::{AdaptPoint, RiskPoint};
-use crate::chart::{Chart, Series};
 use std::fmt::Write;
+use triview_report::picture::{Chart, Series};
 
 /// Figure a as CSV.
 pub(super) fn risk_table(points: &[RiskPoint]) -> String {

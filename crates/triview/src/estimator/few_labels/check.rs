@@ -5,7 +5,7 @@ use super::{Labelled, powered::Powered};
 use crate::answer::assign;
 use crate::diagnostics::Alarm;
 use crate::estimator::Estimate;
-use crate::loss::best;
+use crate::numeric::argmax;
 use faer::Mat;
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -33,7 +33,7 @@ pub enum Naming {
 }
 
 /// How far the posterior that was fitted without labels agrees with them.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Agreement {
     /// What the labels say of the names that the classes were given.
     pub naming: Naming,
@@ -56,7 +56,7 @@ pub(super) fn agreement(rows: &Rows) -> Agreement {
     let (mut right, mut expected, mut by_class) = (0.0, 0.0, vec![0; k]);
     for (p, &class) in rows.posteriors.chunks_exact(k).zip(&rows.classes) {
         (0..k).for_each(|i| weights[(i, class)] += p[i].max(SMALLEST).ln());
-        let likeliest = best(p.iter().copied());
+        let likeliest = argmax(p.iter().copied());
         right += f64::from(u8::from(likeliest == class));
         expected += p[likeliest];
         by_class[class] += 1;
@@ -99,34 +99,25 @@ pub(super) fn against_chance(rows: &Rows) -> Vec<Alarm> {
     if p >= UNLIKE {
         return Vec::new();
     }
-    vec![Alarm {
-        message: format!(
-            "the labelled rows are unlike the others: what the scores say of them is {furthest:.1} standard errors off"
-        ),
-        remedy: "label rows that are drawn at random from all rows (--label-budget names such rows)",
-    }]
+    vec![Alarm::LabelsUnlikeOthers { z: furthest }]
 }
 
 /// What of the estimate without labels the labels contradict.
 pub(super) fn contradictions(estimate: &Estimate, labelled: &mut Labelled) -> Vec<Alarm> {
     let mut alarms = Vec::new();
     if labelled.agreement.naming == Naming::Contradicted {
-        alarms.push(Alarm {
-            message: "the labels call the classes by other names than the scores do".into(),
-            remedy: "see whether the classes of the scores, or those of the labels, are mixed up",
-        });
+        alarms.push(Alarm::NamesContradicted);
     }
     let Powered { estimate: with, .. } = &labelled.risk;
     let error = with.standard_error.hypot(estimate.standard_error);
     let z = (estimate.risk - with.value) / error;
     labelled.agreement.z = Some(z).filter(|z| z.is_finite());
     if z.abs() > DISAGREEMENT {
-        alarms.push(Alarm {
-            message: format!(
-                "without labels the {} risk comes out as {:.4}, with them as {:.4}, beyond their joint error of {error:.4}",
-                estimate.loss, estimate.risk, with.value
-            ),
-            remedy: "the views depend on each other: rely on the labels",
+        alarms.push(Alarm::LabelsDisagree {
+            loss: estimate.loss.clone(),
+            without: estimate.risk,
+            with: with.value,
+            joint_error: error,
         });
     }
     alarms

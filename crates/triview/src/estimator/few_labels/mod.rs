@@ -29,21 +29,20 @@ pub use check::{Agreement, Naming};
 pub use powered::{Powered, Worth};
 pub use soft_map::SoftMap;
 
-use crate::data::Sample;
-use crate::data::Source;
+use super::{Estimate, Estimator, Labeller, Solved};
+use crate::data::{Sample, ScoreSource};
 use crate::diagnostics::{Alarm, heavy_tail};
 use crate::error::{Error, Result};
-use crate::estimator::Labeller;
-use crate::estimator::{Estimate, Estimator};
 use crate::loss::Whole;
 use crate::moments::Moments;
 use rows::Rows;
+use serde::Serialize;
 
 /// The fewest labels that an interval is made of.
 pub const FEWEST_LABELS: usize = 10;
 
 /// What a few labels say.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Labelled {
     /// Rows that have a label.
     pub labels: usize,
@@ -75,29 +74,29 @@ impl Estimator {
     /// sample of them: without the labels, and what the labels say. The source is read once more.
     ///
     /// # Errors
-    /// Those of the source and of [`Estimator::solve_with`], and [`Error::FewLabels`].
-    pub fn solve_labelled<S: Source>(
+    /// Those of the source and of [`Estimator::answer`], and [`Error::FewLabels`].
+    pub fn solve_labelled<S: ScoreSource + ?Sized>(
         &self,
         source: &S,
         moments: &Moments,
         sample: &Sample,
     ) -> Result<(Estimate, Labelled), S::Error> {
-        let (estimate, solution) = self.solved(moments)?;
-        let labeller = Labeller::new(moments.header(), &solution)?;
-        let rows = self.read_labels(source, &labeller)?;
+        let solved = self.solve(moments)?;
+        let rows = self.read_labels(source, &solved)?;
         if rows.labels() < FEWEST_LABELS {
             return Err(Error::FewLabels { labels: rows.labels(), needed: FEWEST_LABELS }.into());
         }
-        let mut estimate = self.measure(estimate, moments, &solution, sample)?;
+        let mut estimate = self.common.run(|| self.measure(&solved, sample))?;
+        let level = self.common.level;
         let bounded = self.whole == Some(Whole::Error);
         let mut labelled = Labelled {
             labels: rows.labels(),
             rows: rows.count(),
-            level: self.level,
-            risk: rows.risk.powered(rows.clusters(), self.level, bounded),
-            error_rate: rows.error.powered(rows.clusters(), self.level, true),
+            level,
+            risk: rows.risk.powered(rows.clusters(), level, bounded),
+            error_rate: rows.error.powered(rows.clusters(), level, true),
             agreement: check::agreement(&rows),
-            soft_map: soft_map::fit(&rows, self.level),
+            soft_map: soft_map::fit(&rows, level),
             alarms: check::against_chance(&rows).into_iter().chain(heavy_tail(moments)).collect(),
         };
         let contradictions = check::contradictions(&estimate, &mut labelled);
@@ -110,15 +109,24 @@ impl Estimator {
     ///
     /// # Errors
     /// Those of the source and of [`Estimator::solve`].
-    pub fn worth_of_labels<S: Source>(&self, source: &S, moments: &Moments) -> Result<Worth, S::Error> {
-        let (_, labeller) = self.solve_labelling(moments)?;
-        Ok(self.read_labels(source, &labeller)?.risk.expected())
+    pub fn worth_of_labels<S: ScoreSource + ?Sized>(
+        &self,
+        source: &S,
+        moments: &Moments,
+    ) -> Result<Worth, S::Error> {
+        Ok(self.read_labels(source, &self.solve(moments)?)?.risk.expected())
     }
 
-    fn read_labels<S: Source>(&self, source: &S, labeller: &Labeller) -> Result<Rows, S::Error> {
-        let mut rows = Rows::new(labeller, &self.loss, self.whole);
+    /// Reads all rows, with what the posterior imputes to each.
+    fn read_labels<S: ScoreSource + ?Sized>(
+        &self,
+        source: &S,
+        solved: &Solved<'_>,
+    ) -> Result<Rows, S::Error> {
+        let labeller: Labeller = solved.labeller()?;
+        let mut rows = Rows::new(&labeller, &solved.moments.plan().loss, self.whole);
         for batch in source.batches()? {
-            rows.update(labeller, &batch?);
+            rows.update(&labeller, &*batch?)?;
         }
         Ok(rows)
     }

@@ -2,6 +2,7 @@
 
 use crate::answer::Interval;
 use crate::metrics::Measured;
+use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::collections::BTreeMap;
 
@@ -9,7 +10,7 @@ use std::collections::BTreeMap;
 const TOLD: f64 = 2.0;
 
 /// A mean by labels, with and without what is imputed to the other rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Powered {
     /// The mean by labels and imputed losses: unbiased whatever the views do.
     pub estimate: Measured,
@@ -24,7 +25,7 @@ pub struct Powered {
 }
 
 /// What labels leave of the error of a mean.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Worth {
     /// The variance that a label leaves, `Var(L - w h)`.
     pub residual_variance: f64,
@@ -50,7 +51,7 @@ impl Worth {
 
 /// What is imputed to all rows, and what the labelled ones cost.
 #[derive(Debug, Clone)]
-pub(super) struct Tally {
+pub(super) struct Imputed {
     /// Rows of each block, and the sum of what is imputed to them.
     blocks: Vec<[f64; 2]>,
     /// Over all rows the sum of the squares of what is imputed.
@@ -62,7 +63,7 @@ pub(super) struct Tally {
     imputed: Vec<f64>,
 }
 
-impl Tally {
+impl Imputed {
     pub(super) fn new(blocks: usize) -> Self {
         Self {
             blocks: vec![[0.0; 2]; blocks],
@@ -220,8 +221,8 @@ mod tests {
     use super::*;
 
     /// Two classes, loss 0 and 1; four labelled rows of six.
-    fn tally() -> Tally {
-        let mut tally = Tally::new(6);
+    fn tally() -> Imputed {
+        let mut tally = Imputed::new(6);
         let rows = [(0.1, Some(0)), (0.6, Some(1)), (0.8, Some(1)), (0.1, Some(0)), (0.3, None), (0.5, None)];
         for (block, (p, label)) in rows.into_iter().enumerate() {
             tally.add(block, &[1.0 - p, p], |class| class as f64, label);
@@ -270,7 +271,7 @@ mod tests {
 
     #[test]
     fn a_share_without_a_wrong_row_still_has_an_interval() {
-        let mut tally = Tally::new(4);
+        let mut tally = Imputed::new(4);
         (0..100).for_each(|row| tally.add(row % 4, &[0.99, 0.01], |class| class as f64, Some(0)));
         let powered = tally.powered(None, 0.95, true);
         let Interval { low, high } = powered.alone.interval;

@@ -1,10 +1,11 @@
 //! What is kept of rows of which a few have labels.
 
-use super::powered::Tally;
-use crate::data::Batch;
+use super::powered::Imputed;
+use crate::data::{Batch, block_of};
+use crate::error::Result;
 use crate::estimator::Labeller;
-use crate::loss::{self, Loss, SharedLoss, Whole, best};
-use crate::moments::block_of;
+use crate::loss::{self, Loss, SharedLoss, Whole};
+use crate::numeric::argmax;
 
 /// Blocks that the error of a mean over all rows rests on; rows that depend on each other are in one.
 pub(super) const BLOCKS: usize = 64;
@@ -17,9 +18,9 @@ pub(super) struct Rows {
     states: usize,
     seen: u64,
     /// The loss that the risk is the mean of.
-    pub(super) risk: Tally,
+    pub(super) risk: Imputed,
     /// Whether the prediction is wrong.
-    pub(super) error: Tally,
+    pub(super) error: Imputed,
     /// Over all rows the sum of each class's posterior, and of its square.
     posterior: Vec<[f64; 2]>,
     /// Over all rows, state by state, the sums of the state's posterior times the loss for each class.
@@ -40,8 +41,8 @@ impl Rows {
             k,
             states,
             seen: 0,
-            risk: Tally::new(BLOCKS),
-            error: Tally::new(BLOCKS),
+            risk: Imputed::new(BLOCKS),
+            error: Imputed::new(BLOCKS),
             posterior: vec![[0.0; 2]; k],
             state_losses: vec![0.0; states * k],
             classes: Vec::new(),
@@ -52,12 +53,12 @@ impl Rows {
     }
 
     /// Adds rows.
-    pub(super) fn update(&mut self, labeller: &Labeller, batch: &Batch) {
+    pub(super) fn update(&mut self, labeller: &Labeller, batch: &Batch) -> Result<()> {
         let rows = batch.rows();
         if rows == 0 {
-            return;
+            return Ok(());
         }
-        let of_states = labeller.state_posterior(batch);
+        let of_states = labeller.state_posterior(batch)?;
         let posterior = labeller.class_posterior(rows, &of_states);
         let total = batch.total();
         let column = |columns: &[f64], row: usize, count: usize| -> Vec<f64> {
@@ -80,7 +81,7 @@ impl Rows {
         };
         for row in 0..rows {
             let (p, loss) = (column(&posterior, row, self.k), column(&losses, row, self.k));
-            let predicted = best((0..self.k).map(|class| total[class * rows + row]));
+            let predicted = argmax((0..self.k).map(|class| total[class * rows + row]));
             let label = batch.label(row);
             let block = block_of(batch, self.seen, row, BLOCKS);
             self.risk.add(block, &p, |class| loss[class], label);
@@ -107,6 +108,7 @@ impl Rows {
             }
         }
         self.seen += rows as u64;
+        Ok(())
     }
 
     /// All rows.

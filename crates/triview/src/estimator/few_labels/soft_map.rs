@@ -21,7 +21,7 @@ const STEPS: usize = 200;
 const FOLDS: usize = 20;
 
 /// The map, and the risk under it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct SoftMap {
     /// For each state of the posterior the probability of each class.
     pub probability: Vec<Vec<f64>>,

@@ -32,7 +32,7 @@ pub(crate) fn calibrated(rows: &Batch) -> Result<FeatureMap> {
     let start = vec![0.0; VIEWS + (VIEWS + 1) * k];
     let fitted = minimise(objective, start, 1e-5, ITERATIONS).point;
     let (views, prior) = sieve.unpack(&weights.point(&fitted), bases);
-    Ok(FeatureMap::Posterior { way: Way::Calibration, prior, views, settled: None })
+    Ok(FeatureMap::Posterior { way: Way::Calibration, prior, views })
 }
 
 /// A point of the sieve as a function of few numbers: the logarithms of the temperatures, view by view the offsets of

@@ -1,7 +1,27 @@
 //! How feature maps are fitted to rows without labels.
 
 mod calibrated;
-pub(crate) mod sieve;
-pub(crate) mod states;
+mod discriminant;
+mod posteriors;
+mod present;
+mod regression;
+mod sieve;
+mod states;
 
 pub(crate) use calibrated::calibrated;
+pub(crate) use discriminant::discriminant_map;
+pub(crate) use posteriors::posteriors;
+pub(crate) use regression::regression;
+pub(crate) use states::state_posteriors;
+
+use super::{FeatureMap, Softmax};
+use crate::data::Batch;
+
+/// A softmax of each group's standardised scores.
+pub(crate) fn softmax(rows: &Batch) -> FeatureMap {
+    let of_group = |v| {
+        let (present, scores) = rows.present_scores(&[v]);
+        Softmax::fit(present, &scores)
+    };
+    FeatureMap::Softmax { views: std::array::from_fn(of_group) }
+}

@@ -20,9 +20,9 @@ use super::newton::{Preconditioner, conjugate_gradients, polish};
 use super::point::{Expansion, Shape, gram, inner, product};
 use super::pull::Pull;
 use super::{Misfit, Refined};
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::fit::Mixture;
-use crate::moments::{Chunk, Kept, others};
+use crate::moments::{Chunk, FeatureRows};
 use crate::numeric::linalg::dot;
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
@@ -36,7 +36,7 @@ const MOST_ITERATIONS: usize = 40;
 
 /// The distance and its [`Pull`], less half the squared length of the moments, as a function of a point.
 pub(crate) struct Implicit<'a> {
-    kept: &'a Kept,
+    features: &'a FeatureRows,
     rows: f64,
     /// For each view what whitened features are scaled by.
     scale: [f64; VIEWS],
@@ -57,7 +57,12 @@ struct Data {
 impl<'a> Implicit<'a> {
     /// From the features of all rows, the map of each view that whitens them, class means that are about right, and
     /// how strongly the fit is drawn to those.
-    pub(crate) fn new(kept: &'a Kept, maps: &[Mat<f64>; VIEWS], centre: Mixture, strength: f64) -> Self {
+    pub(crate) fn new(
+        features: &'a FeatureRows,
+        maps: &[Mat<f64>; VIEWS],
+        centre: Mixture,
+        strength: f64,
+    ) -> Self {
         let scale = std::array::from_fn(|v| {
             let squared = dot(&column_products(&centre.means[v], &centre.means[v]), &centre.prior) - 1.0;
             if squared > 1.0 { 1.0 / squared.sqrt() } else { 1.0 }
@@ -67,8 +72,8 @@ impl<'a> Implicit<'a> {
             let weigh = |i: usize, j: usize| if i == 0 { map[(i, j)] } else { scale[v] * map[(i, j)] };
             Mat::from_fn(map.nrows(), map.ncols(), weigh)
         });
-        let rows = kept.blocks.iter().flatten().map(|chunk| chunk.rows).sum::<usize>() as f64;
-        Self { kept, rows, scale, maps, pull: Pull::new(centre.scaled(scale), strength, rows) }
+        let rows = features.blocks.iter().flatten().map(|chunk| chunk.rows).sum::<usize>() as f64;
+        Self { features, rows, scale, maps, pull: Pull::new(centre.scaled(scale), strength, rows) }
     }
 
     /// The fit to all rows, from the class means that it is drawn to.
@@ -126,7 +131,7 @@ impl<'a> Implicit<'a> {
             }
             data
         };
-        self.kept.blocks.par_iter().map(of_block).collect()
+        self.features.blocks.par_iter().map(of_block).collect()
     }
 
     /// What is known at a mixture, given the sums over some rows.
@@ -298,7 +303,7 @@ mod tests {
     fn tensor(implicit: &Implicit<'_>) -> Vec<f64> {
         let [d1, d2, d3] = DIMS;
         let mut cells = vec![0.0; d1 * d2 * d3];
-        let chunks = implicit.kept.blocks.iter().flatten();
+        let chunks = implicit.features.blocks.iter().flatten();
         let mut rows = 0.0;
         for (chunk, row) in chunks.flat_map(|chunk| (0..chunk.rows).map(move |row| (chunk, row))) {
             let feature = |v: usize, i: usize| {

@@ -10,7 +10,6 @@ pub(crate) use implicit::Implicit;
 pub(crate) use newton::{Curvature, polish};
 pub(crate) use objective::{Distance, Objective};
 pub(crate) use point::{Expansion, Shape};
-pub(crate) use pull::{STRONG, WEAK};
 
 use crate::fit::Mixture;
 use crate::numeric::lbfgs::minimise;

@@ -2,9 +2,8 @@
 
 use super::Misfit;
 use super::point::{Expansion, Shape, inner, product};
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::fit::{Mixture, slice};
-use crate::moments::others;
 use crate::numeric::linalg::dot;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};

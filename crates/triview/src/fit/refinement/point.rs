@@ -1,8 +1,7 @@
 //! The unknowns of a fit as one list of numbers.
 
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::fit::Mixture;
-use crate::moments::others;
 use crate::numeric::linalg::{dot, softmax};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, Par};

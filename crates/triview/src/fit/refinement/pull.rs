@@ -1,21 +1,9 @@
 //! What holds class means together that too few rows would scatter.
 
-use crate::data::VIEWS;
+use crate::data::{VIEWS, others};
 use crate::fit::Mixture;
-use crate::moments::others;
 use crate::numeric::linalg::dot;
 use faer::Mat;
-
-/// How strongly class means are drawn, times `k^2 / n`.
-///
-/// Too weak a pull leaves errors that add up to too large a risk, too strong a one takes the model at its word. Where it
-/// is least wrong differs: on 200 classes and 200,000 rows the error was 10.8, 6.4 and 1.5 labelled standard errors
-/// for 4, 20 and 200; on 100 classes, 50,000 rows and a model twice as wrong -5.2, -7.9 and -10.0. So the answer
-/// for [`WEAK`] counts as a doubt in its standard error.
-pub(crate) const STRONG: f64 = 100.0;
-/// About the strength under which the class means themselves have the smallest mean square error: the variance of a
-/// coordinate, about `k / (0.4 n)` in whitened features, over the squared distance from the centre, about `0.7 / k`.
-pub(crate) const WEAK: f64 = 4.0;
 
 /// The penalty `1/2 sum_vj weight_vj |D_vj|^2` on what of the difference `D_vj` of a class's means from a centre is not
 /// along the centre.

@@ -1,0 +1,137 @@
+//! Answers for each value of a column.
+
+use crate::json::EstimateObject;
+use crate::text::{Align, WIDTH, aligned, count, name, range, with_error, wrapped};
+use crate::words::Front;
+use serde::Serialize;
+use triview::estimator::Estimate;
+
+/// Room for the name of a segment.
+const NAME_WIDTH: usize = 24;
+
+/// What the rows of one segment say.
+#[derive(Debug)]
+pub struct Segment {
+    /// The value of the column.
+    pub name: String,
+    /// How many rows have it.
+    pub rows: u64,
+    /// The answer, or why there is none.
+    pub outcome: Result<Estimate, String>,
+}
+
+/// The answers of all segments.
+#[derive(Debug)]
+pub struct Segmented {
+    /// The column.
+    pub column: String,
+    /// One for each of its values, in the order of their first rows.
+    pub segments: Vec<Segment>,
+}
+
+/// The object of the whole, and beside its keys those of the segments.
+#[derive(Debug, Serialize)]
+pub struct SegmentedObject<'a> {
+    #[serde(flatten)]
+    whole: EstimateObject<'a>,
+    by: By<'a>,
+}
+
+#[derive(Debug, Serialize)]
+struct By<'a> {
+    column: &'a str,
+    segments: Vec<SegmentObject<'a>>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum SegmentObject<'a> {
+    Answered {
+        segment: &'a str,
+        #[serde(flatten)]
+        estimate: Box<EstimateObject<'a>>,
+    },
+    Unanswered {
+        segment: &'a str,
+        rows: u64,
+        error: &'a str,
+        trusted: bool,
+    },
+}
+
+impl Segmented {
+    /// Whether any of the answers is to be trusted.
+    pub fn any_trusted(&self) -> bool {
+        self.segments.iter().any(|segment| segment.outcome.as_ref().is_ok_and(Estimate::trusted))
+    }
+
+    /// The object of `--json`.
+    pub fn object<'a>(&'a self, whole: EstimateObject<'a>, front: Front) -> SegmentedObject<'a> {
+        let segments = self.segments.iter().map(|segment| match &segment.outcome {
+            Ok(estimate) => SegmentObject::Answered {
+                segment: &segment.name,
+                estimate: Box::new(EstimateObject::new(estimate, front, None)),
+            },
+            Err(error) => SegmentObject::Unanswered {
+                segment: &segment.name,
+                rows: segment.rows,
+                error,
+                trusted: false,
+            },
+        });
+        SegmentedObject { whole, by: By { column: &self.column, segments: segments.collect() } }
+    }
+
+    /// A line for each segment, then what speaks against some of them.
+    pub fn text(&self) -> String {
+        let column = name(&self.column, NAME_WIDTH);
+        let header = [column.as_str(), "rows", "risk", "interval", "error rate", "independence", ""];
+        let mut rows = vec![header.map(str::to_owned).to_vec()];
+        let mut remarks = Vec::new();
+        for segment in &self.segments {
+            let label = name(&segment.name, NAME_WIDTH);
+            let rows_of = count(segment.rows);
+            rows.push(match &segment.outcome {
+                Ok(estimate) => {
+                    let p = estimate.independence.p_value;
+                    remarks.extend(estimate.alarms.iter().map(|alarm| (label.clone(), alarm.to_string())));
+                    let error_rate = match &estimate.metrics {
+                        Ok(metrics) => {
+                            let rate = metrics.error_rate.estimate;
+                            with_error(rate.value, rate.standard_error)
+                        }
+                        Err(why) => {
+                            remarks.push((label.clone(), format!("the error rate is not known: {why}")));
+                            "none".to_owned()
+                        }
+                    };
+                    vec![
+                        label,
+                        rows_of,
+                        with_error(estimate.risk, estimate.standard_error),
+                        range(estimate.interval),
+                        error_rate,
+                        p.map_or("untestable".to_owned(), |p| format!("p = {p:.3}")),
+                        if estimate.trusted() { String::new() } else { "not to be trusted".to_owned() },
+                    ]
+                }
+                Err(error) => {
+                    remarks.push((label.clone(), error.clone()));
+                    vec![label, rows_of, "none".to_owned()]
+                }
+            });
+        }
+        let mut align = [Align::Right; 7];
+        (align[0], align[6]) = (Align::Left, Align::Left);
+        let mut text = aligned(&align, rows);
+        text.push('\n');
+        if !remarks.is_empty() {
+            text.push('\n');
+            for (label, remark) in remarks {
+                text += &wrapped(&format!("- {label}: {remark}"), WIDTH, 2);
+                text.push('\n');
+            }
+        }
+        text
+    }
+}

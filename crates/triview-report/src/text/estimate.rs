@@ -1,0 +1,566 @@
+//! The text of an estimate.
+
+use super::number::{column, count, plain, to_digits_of, with_error};
+use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
+use crate::words::Front;
+use triview::answer::Interval;
+use triview::diagnostics::{Alarm, Dependence, Verdict};
+use triview::estimator::{Amplified, Estimate, Status};
+use triview::latent::Tried;
+use triview::loss::{self, Form, Whole};
+use triview::moments::{Chosen, OtherPartition};
+
+/// Up to this many classes all are shown, beyond it the [`LARGEST`] and the [`SMALLEST`].
+const ALL_CLASSES: usize = 20;
+/// So many of the most frequent classes are shown where not all are.
+const LARGEST: usize = 10;
+/// So many of the rarest classes are shown where not all are.
+const SMALLEST: usize = 5;
+/// So many lines of dependences within a class are shown.
+const SHOWN_DEPENDENCES: usize = 12;
+/// Room for the name of a class.
+const CLASS_WIDTH: usize = 14;
+/// Room for the name of a group of views above a column of numbers.
+const VIEW_WIDTH: usize = 9;
+
+/// The whole answer: warnings, the risk, what it is the risk of, and how well it could be known.
+pub fn estimate(estimate: &Estimate, amplified: Option<&Amplified>, front: Front) -> String {
+    let mut parts = warnings(estimate, &estimate.alarms, front);
+    parts.push(headline(estimate, amplified));
+    let mut lines = vec![("rows", count(estimate.rows)), ("views", names(&estimate.views, WIDTH - 12))];
+    lines.extend(groups(estimate));
+    lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
+    if !estimate.covariates.is_empty() {
+        lines.push(("beside", format!("features {}", names(&estimate.covariates, WIDTH - 25))));
+    }
+    lines.push(("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, WIDTH - 20))));
+    lines.extend(latent(estimate));
+    parts.push(facts(&lines));
+    parts.push(classes(estimate));
+    parts.push(conditioning(estimate));
+    parts.push(fit(estimate));
+    parts.join("\n\n") + "\n"
+}
+
+/// The assumption test and the conditioning alone.
+pub fn diagnosis(estimate: &Estimate, front: Front) -> String {
+    let mut parts = warnings(estimate, &estimate.alarms, front);
+    let mut lines = groups(estimate);
+    lines.extend(latent(estimate));
+    if !lines.is_empty() {
+        parts.push(facts(&lines));
+    }
+    parts.push(independence(estimate));
+    if !estimate.independence.dependences.is_empty() {
+        parts.push(dependences(estimate));
+    }
+    parts.push(conditioning(estimate));
+    parts.join("\n\n") + "\n"
+}
+
+/// In how many rows each view is missing, where any is.
+pub fn missing(views: &[String], rows: &[u64]) -> Option<String> {
+    let counted = views.iter().zip(rows).filter(|(_, rows)| **rows > 0);
+    let lines: Vec<String> =
+        counted.map(|(view, rows)| format!("{} in {} rows", name(view, VIEW_WIDTH), count(*rows))).collect();
+    (!lines.is_empty()).then(|| names(&lines, WIDTH - 12))
+}
+
+/// How the views are grouped and why, where that is not plain.
+fn groups(estimate: &Estimate) -> Vec<(&'static str, String)> {
+    if estimate.views.len() == estimate.groups.len() {
+        return Vec::new();
+    }
+    let grouping = &estimate.grouping;
+    let chosen = match grouping.chosen {
+        Chosen::Automatic => "chosen by what the rows say",
+        Chosen::ByHand => "as asked",
+    };
+    let mut lines = vec![("groups", format!("{}  ({chosen})", names(&estimate.groups, WIDTH - 45)))];
+    if !grouping.together.is_empty() {
+        let joined = |views: &Vec<usize>| {
+            views.iter().map(|&view| estimate.views[view].as_str()).collect::<Vec<_>>().join("+")
+        };
+        let together: Vec<String> = grouping.together.iter().map(joined).collect();
+        let because = "they depend on each other given the class";
+        lines.push(("together", format!("{}  ({because})", names(&together, WIDTH - 60))));
+    }
+    let furthest =
+        |a: &&OtherPartition, b: &&OtherPartition| a.difference.abs().total_cmp(&b.difference.abs());
+    if let Some(other) = grouping.others.iter().max_by(furthest) {
+        let difference = with_error(other.difference, other.standard_error);
+        let count = grouping.others.len();
+        lines.push((
+            "spread",
+            format!("{difference}  (the furthest of {count} other groupings, on a first look)"),
+        ));
+    }
+    lines
+}
+
+/// The latent states and their classes, where a number of them was asked for, and how that number was found.
+fn latent(estimate: &Estimate) -> Vec<(&'static str, String)> {
+    let Some(latent) = &estimate.latent else { return Vec::new() };
+    let of_class = |(j, class): (usize, &String)| {
+        let states = latent.map.iter().zip(&latent.prior).filter(|(of, _)| **of == j);
+        let shares: Vec<String> = states.map(|(_, prior)| format!("{prior:.3}")).collect();
+        format!("{} {}", name(class, CLASS_WIDTH), shares.join(" + "))
+    };
+    let classes: Vec<String> = estimate.classes.iter().enumerate().map(of_class).collect();
+    let count = latent.map.len();
+    let given = if latent.given { ", as given" } else { "" };
+    let mut lines =
+        vec![("latent", format!("{count} states{given}: {}", names(&classes, WIDTH - 25 - given.len())))];
+    if latent.overruled > 0 {
+        let states = if latent.overruled == 1 { "state" } else { "states" };
+        let words =
+            format!("the scores of {} {states} favour another class than the given", latent.overruled);
+        lines.push(("against", words));
+    }
+    let seen: Vec<String> = estimate
+        .groups
+        .iter()
+        .zip(&latent.rank)
+        .map(|(group, rank)| format!("{} {rank}", name(group, VIEW_WIDTH)))
+        .collect();
+    let full = latent.rank.iter().all(|rank| *rank == count);
+    let verdict = if full { "full" } else { "not full" };
+    lines.push(("rank", format!("{verdict}: states told apart by {}", names(&seen, WIDTH - 45))));
+    if !latent.tried.is_empty() {
+        let p = |p_value: Option<f64>| p_value.map_or("untested".to_owned(), |p| format!("p = {p:.3}"));
+        let tried = |tried: &Tried| format!("{} ({})", tried.states, p(tried.p_value));
+        let all: Vec<String> = latent.tried.iter().map(tried).collect();
+        lines.push(("tried", format!("{} states, on a first look", names(&all, WIDTH - 40))));
+    }
+    lines
+}
+
+/// The risk, its interval and its test.
+fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
+    let mut lines = vec![
+        (
+            "risk",
+            format!(
+                "{}  ({} loss, ± one standard error from {} blocks)",
+                with_error(estimate.risk, estimate.standard_error),
+                name(&estimate.loss, 20),
+                estimate.blocks
+            ),
+        ),
+        (
+            "interval",
+            format!(
+                "{}  ({} confidence, for the population's risk)",
+                range(estimate.interval),
+                percent(estimate.level)
+            ),
+        ),
+        ("assumption", verdict(estimate)),
+    ];
+    let error_rate = match &estimate.metrics {
+        Ok(metrics) => {
+            let error = &metrics.error_rate;
+            let rate = with_error(error.estimate.value, error.estimate.standard_error);
+            let belief = plain(error.belief);
+            format!("{rate}  (of the summed scores; the model's own confidence says {belief})")
+        }
+        Err(why) => format!("not known: {why}"),
+    };
+    lines.insert(2, ("error rate", error_rate));
+    if let Some(amplified) = amplified {
+        let kept = amplified.agreed();
+        let risk = with_error(amplified.risk, amplified.standard_error);
+        lines.push((
+            "amplified",
+            format!("{risk}  (the median of {kept} of {} groups)", amplified.kept.len()),
+        ));
+    }
+    facts(&lines)
+}
+
+/// Reasons not to trust an answer, and what to do about them.
+pub(super) fn not_to_be_trusted(alarms: &[Alarm], front: Front) -> Option<String> {
+    let lines = alarms.iter().flat_map(|alarm| {
+        [wrapped(&format!("- {alarm}"), WIDTH, 2), wrapped(&format!("> {}", front.remedy(alarm)), WIDTH, 2)]
+    });
+    let lines: Vec<String> = ["NOT TO BE TRUSTED".to_owned()].into_iter().chain(lines).collect();
+    (!alarms.is_empty()).then(|| lines.join("\n"))
+}
+
+/// What keeps an answer from being trusted, if anything does, and what to do about it; what could not be tested.
+pub(super) fn warnings(estimate: &Estimate, alarms: &[Alarm], front: Front) -> Vec<String> {
+    let mut parts: Vec<String> = not_to_be_trusted(alarms, front).into_iter().collect();
+    if let Some(reason) = &estimate.independence.reason {
+        parts.push(wrapped(
+            &format!("UNTESTED: whether the views are independent given the class: {reason}"),
+            WIDTH,
+            2,
+        ));
+    }
+    parts
+}
+
+/// What the views are taken to be independent given.
+fn given(estimate: &Estimate) -> &'static str {
+    match &estimate.latent {
+        Some(latent) if latent.map.len() > estimate.classes.len() => "the latent state",
+        _ => "the class",
+    }
+}
+
+/// The test in a line.
+pub(super) fn verdict(estimate: &Estimate) -> String {
+    let (independence, given) = (&estimate.independence, given(estimate));
+    match (independence.verdict, independence.p_value) {
+        (Verdict::Untestable, _) | (_, None) => {
+            format!("independence of the views given {given} cannot be tested")
+        }
+        (Verdict::Pass, Some(p)) => {
+            format!("no dependence of the views given {given} was seen (p = {p:.3})")
+        }
+        (Verdict::Fail, Some(p)) => format!("the views depend on each other given {given} (p = {p:.3})"),
+    }
+}
+
+/// The test in full.
+fn independence(estimate: &Estimate) -> String {
+    let independence = &estimate.independence;
+    let mut lines = vec![("assumption", verdict(estimate))];
+    if let Some(statistic) = independence.statistic {
+        lines.push((
+            "statistic",
+            format!("{} (squared misfit, zero on average if independent)", plain(statistic)),
+        ));
+        lines.push((
+            "freedom",
+            format!("{} moments to test with", count(independence.degrees_of_freedom as u64)),
+        ));
+    }
+    facts(&lines)
+}
+
+/// Which views depend on each other, within which class, how strongly: each pair on the whole, then the strongest.
+fn dependences(estimate: &Estimate) -> String {
+    let all = &estimate.independence.dependences;
+    let mut shown: Vec<&Dependence> = all.iter().filter(|line| line.class.is_none()).collect();
+    let mut within: Vec<&Dependence> = all.iter().filter(|line| line.class.is_some()).collect();
+    within.sort_by(|a, b| a.p_value.total_cmp(&b.p_value).then(b.correlation.total_cmp(&a.correlation)));
+    let left_out = within.len().saturating_sub(SHOWN_DEPENDENCES);
+    shown.extend(within.into_iter().take(SHOWN_DEPENDENCES));
+    let header = ["views", "", "within class", "correlation", "p"].map(str::to_owned).to_vec();
+    let mut rows = vec![header];
+    rows.extend(shown.iter().map(|line| {
+        let [a, b] = line.views.map(|v| name(&estimate.groups[v], CLASS_WIDTH));
+        let class = line.class.map_or("all".to_owned(), |class| name(&estimate.classes[class], CLASS_WIDTH));
+        vec![a, b, class, format!("{:.3}", line.correlation), format!("{:.3}", line.p_value)]
+    }));
+    let align = [Align::Left, Align::Left, Align::Left, Align::Right, Align::Right];
+    let mut text =
+        "correlation of two views given the class: each pair, then the classes of the pairs at fault\n\n"
+            .to_owned();
+    text += &aligned(&align, rows);
+    if left_out > 0 {
+        text += &format!("\n\n{left_out} more lines left out here; --json has them all");
+    }
+    text
+}
+
+/// An interval with as many digits as its width is worth.
+pub fn range(interval: Interval) -> String {
+    let half = 0.5 * (interval.high - interval.low);
+    if !half.is_finite() {
+        return "unknown".to_owned();
+    }
+    let [low, high] = [interval.low, interval.high].map(|end| to_digits_of(end, half));
+    format!("{low} to {high}")
+}
+
+/// A level of confidence as people say it.
+pub(super) fn percent(level: f64) -> String {
+    let digits = format!("{:.8}", 100.0 * level);
+    format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
+/// What each group of views says of the true class, class by class.
+fn classes(estimate: &Estimate) -> String {
+    let shown = shown_classes(&estimate.class_prior);
+    let k = estimate.classes.len();
+    let of_group = |group: usize, j: usize| {
+        let terms = estimate.conditional_risk.iter().zip(&estimate.holder_groups);
+        terms.filter(|(_, of)| **of == group).map(|(m, _)| m[j][j]).sum::<f64>()
+    };
+    let groups = estimate.groups.len();
+    let products = loss::by_name(&estimate.loss).is_ok_and(|loss| loss.form() != Form::Sum);
+    let total = |i: usize, j: usize| {
+        let terms = estimate.conditional_risk.iter().map(|m| m[i][j]);
+        if products { terms.product::<f64>() } else { terms.sum() }
+    };
+    // A product is the loss itself, and the smaller the better.
+    let gain = |i: usize, j: usize| if products { -total(i, j) } else { total(i, j) };
+    let rivals: Vec<usize> = shown
+        .iter()
+        .map(|&j| {
+            let others = (0..k).filter(|&i| i != j);
+            others.max_by(|&a, &b| gain(a, j).total_cmp(&gain(b, j))).unwrap_or(j)
+        })
+        .collect();
+
+    let class = |&j: &usize| name(&estimate.classes[j], CLASS_WIDTH);
+    let numbers = |of: &dyn Fn(usize) -> f64| column(&shown.iter().map(|&j| of(j)).collect::<Vec<_>>());
+    let mut cells: Vec<Vec<String>> = vec![shown.iter().map(class).collect()];
+    cells.push(numbers(&|j| estimate.class_prior[j]));
+    cells.push(numbers(&|j| {
+        let Interval { low, high } = estimate.class_prior_interval[j];
+        0.5 * (high - low)
+    }));
+    for group in 0..groups {
+        cells.push(numbers(&|j| of_group(group, j)));
+    }
+    cells.push(numbers(&|j| total(j, j)));
+    cells.push(rivals.iter().map(class).collect());
+    let leads: Vec<f64> = shown.iter().zip(&rivals).map(|(&j, &rival)| gain(j, j) - gain(rival, j)).collect();
+    cells.push(column(&leads));
+
+    let mut header = vec!["class".to_owned(), "prior".to_owned(), format!("± ({})", percent(estimate.level))];
+    header.extend(estimate.groups.iter().map(|group| name(group, VIEW_WIDTH)));
+    let whole = if products { "product" } else { "sum" };
+    header.extend([whole, "nearest rival", "lead"].map(str::to_owned));
+    let mut align = vec![Align::Right; header.len()];
+    align[0] = Align::Left;
+    align[groups + 4] = Align::Left;
+    let mut rows = vec![header];
+    rows.extend((0..shown.len()).map(|row| cells.iter().map(|column| column[row].clone()).collect()));
+    if shown.len() < k {
+        rows.insert(LARGEST + 1, vec!["…".to_owned()]);
+    }
+
+    let by = if estimate.views.len() > groups { "group" } else { "view" };
+    // A loss of the whole prediction has no terms; the fit that it rests on is the log loss's.
+    let scores = estimate.loss == "log" || Whole::named(&estimate.loss).is_some();
+    let term = if scores { "score" } else { "term" };
+    let mut text = format!(
+        "conditional risk: the mean {term} E[f(x, j) | y = j] of each class j on its own rows, by {by};\n\
+        its nearest rival there and its lead over it\n\n"
+    );
+    text += &aligned(&align, rows);
+    if shown.len() < k {
+        text += &format!("\n\n{} of {k} classes left out here; --json has them all", k - shown.len());
+    }
+    text
+}
+
+/// The classes to show, most frequent first where not all are.
+fn shown_classes(prior: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..prior.len()).collect();
+    if prior.len() <= ALL_CLASSES {
+        return order;
+    }
+    order.sort_by(|&a, &b| prior[b].total_cmp(&prior[a]));
+    order.drain(LARGEST..prior.len() - SMALLEST);
+    order
+}
+
+/// The quantities that say how hard the problem was.
+pub(super) fn conditioning(estimate: &Estimate) -> String {
+    let conditioning = &estimate.conditioning;
+    let mut header = vec!["conditioning".to_owned()];
+    header.extend(estimate.groups.iter().map(|group| name(group, VIEW_WIDTH)));
+    let mut values = vec!["smallest singular value".to_owned()];
+    values.extend(column(&conditioning.smallest_singular_value));
+    let mut align = vec![Align::Right; header.len()];
+    align[0] = Align::Left;
+    let rarest = (0..estimate.classes.len())
+        .min_by(|&a, &b| estimate.class_prior[a].total_cmp(&estimate.class_prior[b]))
+        .map_or(String::new(), |j| format!(" ({})", name(&estimate.classes[j], CLASS_WIDTH)));
+    let rest = facts(&[
+        ("smallest prior", plain(conditioning.smallest_prior) + &rarest),
+        ("tau", plain(conditioning.tau)),
+        ("rows needed", format!("{} to tell all classes apart", rows_needed(conditioning.rows_needed))),
+        (
+            "matching gap",
+            format!("{}, {}", plain(estimate.matching_gap), range(estimate.matching_gap_interval)),
+        ),
+    ]);
+    format!("{}\n{rest}", aligned(&align, [header, values]))
+}
+
+/// A number of rows to two digits: it is no more than a rule of thumb.
+fn rows_needed(rows: f64) -> String {
+    if rows.is_nan() || rows >= 1e12 {
+        return "more than there could be".to_owned();
+    }
+    let digit = 10f64.powf((rows.max(10.0).log10().floor() - 1.0).max(0.0));
+    format!("about {}", count(((rows / digit).ceil() * digit) as u64))
+}
+
+/// How the moments were solved.
+pub(super) fn fit(estimate: &Estimate) -> String {
+    let fit = &estimate.fit;
+    let status = match fit.status {
+        Status::Converged => "converged",
+        Status::IterationLimit => "not converged",
+        Status::Degenerate => "degenerate",
+    };
+    let iterations = count(fit.iterations as u64);
+    let (distance, objective) = (fit.distance, plain(fit.objective));
+    let answer = match fit.moments_share {
+        1.0 => "the moments' own".to_owned(),
+        share => format!("{share:.2} the moments', the rest the fitted posterior's"),
+    };
+    facts(&[
+        ("fit", format!("{status} after {iterations} iterations from the {} start", fit.start)),
+        ("distance", format!("{distance}, {objective} at the end")),
+        ("features", format!("{}, with {} surrogate labels", fit.features, fit.surrogate)),
+        ("answer", answer),
+    ])
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use triview::data::Partition;
+    use triview::diagnostics::{Alarm, Conditioning, Independence};
+    use triview::error::Unmeasured;
+    use triview::estimator::Fit;
+    use triview::moments::Grouping;
+    use unicode_width::UnicodeWidthStr;
+
+    fn around(value: f64) -> Interval {
+        Interval { low: value - 0.0123, high: value + 0.0123 }
+    }
+
+    fn dependence(line: usize) -> Dependence {
+        Dependence {
+            views: [0, 1],
+            class: line.checked_sub(1),
+            correlation: 0.02 * line as f64,
+            p_value: 1.0 / (2.0 + line as f64),
+        }
+    }
+
+    fn empty(class: &str) -> Alarm {
+        Alarm::EmptyClass { class: class.into(), prior: 1e-5 }
+    }
+
+    /// An answer for `k` classes whose numbers are easy to recognise.
+    pub(crate) fn estimate(k: usize) -> Estimate {
+        let prior: Vec<f64> = (0..k).map(|j| (k - j) as f64).collect();
+        let sum: f64 = prior.iter().sum();
+        let matrix = |view: usize| -> Vec<Vec<f64>> {
+            let cell = |i: usize, j: usize| {
+                if i == j { -0.25 * (view + 1) as f64 } else { -1.5 - i as f64 / k as f64 }
+            };
+            (0..k).map(|i| (0..k).map(|j| cell(i, j)).collect()).collect()
+        };
+        Estimate {
+            risk: 0.171_234,
+            standard_error: 0.006_14,
+            tail: 0.0,
+            interval: around(0.171_234),
+            level: 0.95,
+            loss: "log".into(),
+            rows: 10_000,
+            missing: vec![0; 3],
+            blocks: 64,
+            views: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            partition: Partition::single(),
+            grouping: Grouping { chosen: Chosen::Automatic, together: Vec::new(), others: Vec::new() },
+            groups: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            holders: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            holder_groups: vec![0, 1, 2],
+            covariates: Vec::new(),
+            classes: (0..k).map(|class| format!("class {class}")).collect(),
+            class_prior: prior.iter().map(|p| p / sum).collect(),
+            class_prior_interval: prior.iter().map(|p| around(p / sum)).collect(),
+            latent: None,
+            conditional_risk: (0..3).map(matrix).collect(),
+            conditional_risk_interval: vec![vec![vec![around(-1.0); k]; k]; 3],
+            matching_gap: 1.934_5,
+            matching_gap_interval: around(1.934_5),
+            fit: Fit {
+                status: Status::Converged,
+                start: "tensor",
+                features: "posterior",
+                surrogate: "pair",
+                distance: "squares",
+                objective: 0.010_34,
+                iterations: 87,
+                moments_share: 0.25,
+            },
+            conditioning: Conditioning {
+                smallest_singular_value: vec![0.912, 0.881, 0.795],
+                smallest_prior: prior[k - 1] / sum,
+                tau: 31.25,
+                rows_needed: 1_234.5,
+            },
+            independence: Independence {
+                verdict: Verdict::Pass,
+                statistic: Some(0.000_31),
+                p_value: Some(0.283),
+                degrees_of_freedom: 12,
+                reason: None,
+                dependences: (0..=k).map(dependence).collect(),
+            },
+            metrics: Err(Unmeasured::NoRows),
+            alarms: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn three_classes() {
+        insta::assert_snapshot!(super::estimate(&estimate(3), None, Front::CommandLine));
+    }
+
+    #[test]
+    fn many_classes_are_cut() {
+        insta::assert_snapshot!(super::estimate(&estimate(100), None, Front::CommandLine));
+    }
+
+    #[test]
+    fn what_is_not_to_be_trusted_says_so_first() {
+        let mut degenerate = estimate(2);
+        degenerate.fit.status = Status::Degenerate;
+        degenerate.alarms =
+            vec![empty("class 1"), Alarm::Impossible { loss: "log".into(), risk: -0.5, least: 0.01 }];
+        insta::assert_snapshot!(super::estimate(&degenerate, None, Front::CommandLine));
+        let mut untested = estimate(2);
+        untested.independence.verdict = Verdict::Untestable;
+        untested.independence.reason = Some("there is too little to test with".into());
+        let text = super::estimate(&untested, None, Front::CommandLine);
+        assert!(text.starts_with("UNTESTED"), "{text}");
+    }
+
+    #[test]
+    fn a_diagnosis_names_the_views_and_classes() {
+        insta::assert_snapshot!(diagnosis(&estimate(14), Front::CommandLine));
+    }
+
+    #[test]
+    fn nothing_is_wider_than_the_page() {
+        for k in [2, 20, 21, 400] {
+            let mut wild = estimate(k);
+            wild.views = vec!["v".repeat(300), "視".repeat(300), "a\tb\n".repeat(50), "w".into()];
+            wild.groups = wild.views[..3].to_vec();
+            wild.grouping.together = vec![vec![0, 1, 2, 3]];
+            wild.grouping.others = vec![OtherPartition {
+                partition: Partition::single(),
+                difference: -1e12,
+                standard_error: 1e-3,
+            }];
+            wild.classes = (0..k).map(|class| format!("{class}{}", "級\u{7}x".repeat(90))).collect();
+            wild.class_prior.iter_mut().for_each(|p| *p *= 1e-9);
+            wild.conditional_risk[0].iter_mut().flatten().for_each(|cell| *cell *= -1.234_567e13);
+            wild.conditioning.tau = 1e300;
+            wild.rows = u64::MAX;
+            wild.missing = vec![u64::MAX; 4];
+            wild.risk = -1e15;
+            wild.alarms = vec![empty(&"級".repeat(200))];
+            wild.interval = Interval { low: -1e15, high: 1e16 };
+            let front = Front::CommandLine;
+            let text = super::estimate(&wild, None, front) + &diagnosis(&wild, front);
+            for line in text.lines() {
+                assert!(line.width() <= WIDTH, "{} columns: {line}", line.width());
+            }
+        }
+    }
+}

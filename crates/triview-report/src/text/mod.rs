@@ -1,0 +1,21 @@
+//! The answers for a person: text that one would paste into a report.
+
+mod adaptation;
+mod estimate;
+mod labelled;
+mod metrics;
+mod number;
+mod sequences;
+mod table;
+mod votes;
+
+pub use adaptation::adaptation;
+#[cfg(test)]
+pub(crate) use estimate::tests::estimate as example;
+pub use estimate::{diagnosis, estimate, missing, range};
+pub use labelled::{Budget, budget, labelled};
+pub use metrics::metrics;
+pub use number::{count, plain, with_error};
+pub use sequences::sequences;
+pub use table::{Align, WIDTH, aligned, facts, name, names, wrapped};
+pub use votes::votes;

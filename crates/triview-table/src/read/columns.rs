@@ -1,0 +1,583 @@
+//! Which columns of a file hold the scores.
+
+use crate::error::{Error, nearest};
+use crate::read::table::{Keep, ReadOptions};
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+use triview::data::{Schema, VIEWS};
+
+/// The columns of a table of sequences.
+pub(crate) const SEQUENCE: &str = "sequence";
+pub(crate) const POSITION: &str = "position";
+pub(crate) const EMISSION: &str = "emission";
+
+/// A column as its file declares it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    /// Whether it is declared to hold whole numbers of at most 64 bits with a sign.
+    pub(crate) whole: bool,
+}
+
+/// What a column holds.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Kind {
+    /// A number a row (in a CSV file: text that may be one).
+    Number,
+    /// A list of numbers a row, of this length if the file promises it.
+    List(Option<usize>),
+    /// Something else.
+    Other(String),
+}
+
+/// Where the scores of one view are.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Place {
+    /// One column a class, in the order of the schema.
+    Columns(Vec<usize>),
+    /// One list column. `order[class]` is the class's position in the list.
+    List { column: usize, order: Vec<usize> },
+}
+
+impl Place {
+    /// How many cells a row has.
+    pub(crate) fn width(&self) -> usize {
+        match self {
+            Place::Columns(columns) => columns.len(),
+            Place::List { order, .. } => order.len(),
+        }
+    }
+}
+
+/// What a column's equal values say of their rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// That they depend on each other.
+    Cluster,
+    /// That they are answered together, and apart from the others.
+    Segment,
+    /// The class of the row, where it has one.
+    Label,
+    /// Nothing: they go with their rows, in this place among the columns that do.
+    Kept(usize),
+}
+
+impl Purpose {
+    /// What is done by the column, in a message.
+    fn verb(self) -> &'static str {
+        match self {
+            Purpose::Cluster => "cluster",
+            Purpose::Segment => "segment",
+            Purpose::Label => "label",
+            Purpose::Kept(_) => "identify",
+        }
+    }
+}
+
+/// A column that is read for its text.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct KeyColumn {
+    pub(crate) purpose: Purpose,
+    pub(crate) at: usize,
+    pub(crate) name: String,
+    pub(crate) whole: bool,
+}
+
+/// The columns of one file that are read.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Selection {
+    pub(crate) views: Vec<String>,
+    /// Empty while it is not known how long the lists are.
+    pub(crate) classes: Vec<String>,
+    /// In a feature table the names of each view's features; in a score table there are classes instead.
+    pub(crate) cells: Vec<Vec<String>>,
+    pub(crate) places: Vec<Place>,
+    /// For each view its further features and their columns.
+    pub(crate) features: Vec<Vec<(String, usize)>>,
+    /// The columns to cluster and to segment by, which may be one.
+    pub(crate) keys: Vec<KeyColumn>,
+    pub(crate) ignored: Vec<String>,
+}
+
+/// The classes of a view, each with its column.
+pub(crate) type View<'a> = (&'a str, Vec<(&'a str, usize)>);
+
+/// Finds the views, the classes and the other columns that are wanted.
+pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Selection, Error> {
+    let features = named_views(path, columns, |view, name| is_feature(view, name, options))?;
+    let named = named_views(path, columns, |view, name| !is_feature(view, name, options))?;
+    let lists: Vec<View<'_>> = columns
+        .iter()
+        .enumerate()
+        .filter(|(_, column)| matches!(column.kind, Kind::List(_)))
+        .map(|(at, column)| (column.name.as_str(), vec![("", at)]))
+        .collect();
+    let by_list = match &options.views {
+        Some(wanted) => {
+            let has =
+                |views: &[View<'_>]| wanted.iter().any(|view| views.iter().any(|(name, _)| name == view));
+            !has(&named) && (has(&lists) || named.is_empty())
+        }
+        None => named.is_empty(),
+    };
+    let found = if by_list { lists } else { named };
+    if found.is_empty() {
+        let columns = columns.iter().map(|column| column.name.clone()).collect();
+        return Err(Error::NoScoreColumns { path: path.into(), columns });
+    }
+    let views = wanted_views(path, columns, &found, options)?;
+    let mut selection = Selection {
+        views: views.iter().map(|(view, _)| view.to_string()).collect(),
+        classes: Vec::new(),
+        cells: Vec::new(),
+        places: Vec::new(),
+        features: wanted_features(path, columns, &features, &views, options)?,
+        keys: Vec::new(),
+        ignored: Vec::new(),
+    };
+    if by_list {
+        let list = |(_, place): &View<'_>| Place::List { column: place[0].1, order: Vec::new() };
+        selection.places = views.iter().map(list).collect();
+        let length = views.iter().find_map(|(_, place)| match columns[place[0].1].kind {
+            Kind::List(length) => length,
+            _ => None,
+        });
+        if let Some(k) = length.or(options.classes.as_ref().map(Vec::len)) {
+            selection.name_lists(path, k, options)?;
+        }
+    } else {
+        let (classes, places) = match_classes(path, columns, &views, options)?;
+        selection.classes = classes;
+        selection.places = places.into_iter().map(Place::Columns).collect();
+    }
+    selection.keys = key_columns(path, columns, &selection.used(), options)?;
+    Ok(selection.ignoring_the_rest(columns))
+}
+
+/// Finds the columns of a table of sequences: `sequence`, `position` and one `emission:<state>` a state, in this order of the
+/// states where it is given.
+pub(crate) fn select_sequences(
+    path: &Path,
+    columns: &[Column],
+    states: Option<&[String]>,
+) -> Result<Selection, Error> {
+    let lacking = |column| {
+        let found = columns.iter().map(|column| column.name.clone()).collect();
+        Error::NoSequenceColumn { path: path.into(), column, found }
+    };
+    let place = |name: &'static str| {
+        columns.iter().position(|column| column.name == name).ok_or_else(|| lacking(name))
+    };
+    let (sequence, position) = (place(SEQUENCE)?, place(POSITION)?);
+    let views = named_views(path, columns, |_, _| true)?;
+    let emission =
+        views.iter().find(|(view, _)| *view == EMISSION).ok_or_else(|| lacking("emission:<state>"))?;
+    let options = ReadOptions { classes: states.map(<[String]>::to_vec), ..ReadOptions::default() };
+    let (classes, places) = match_classes(path, columns, std::slice::from_ref(emission), &options)?;
+    if let Kind::Other(found) = &columns[position].kind {
+        let (column, found) = (POSITION.to_owned(), found.clone());
+        return Err(Error::ColumnType { path: path.into(), column, found });
+    }
+    let selection = Selection {
+        views: [EMISSION, POSITION].map(str::to_owned).to_vec(),
+        classes,
+        cells: Vec::new(),
+        features: vec![Vec::new(); 2],
+        places: places.into_iter().chain([vec![position]]).map(Place::Columns).collect(),
+        keys: vec![KeyColumn {
+            purpose: Purpose::Segment,
+            at: sequence,
+            name: SEQUENCE.to_owned(),
+            whole: false,
+        }],
+        ignored: Vec::new(),
+    };
+    Ok(selection.ignoring_the_rest(columns))
+}
+
+impl Selection {
+    /// Of a file whose columns are read as text, all but these.
+    pub(crate) fn of_text(ignored: Vec<String>) -> Self {
+        Self {
+            views: Vec::new(),
+            classes: Vec::new(),
+            cells: Vec::new(),
+            places: Vec::new(),
+            features: Vec::new(),
+            keys: Vec::new(),
+            ignored,
+        }
+    }
+
+    /// The same, which knows the columns that are not read.
+    pub(crate) fn ignoring_the_rest(mut self, columns: &[Column]) -> Self {
+        let used = self.used();
+        let other = |at: &usize| used.binary_search(at).is_err();
+        self.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
+        self
+    }
+
+    /// The columns that go with their rows.
+    pub(crate) fn kept(&self) -> impl Iterator<Item = &KeyColumn> {
+        self.keys.iter().filter(|key| matches!(key.purpose, Purpose::Kept(_)))
+    }
+
+    /// Lets only these columns go with their rows, in this order.
+    pub(crate) fn keep(&mut self, names: &[String]) {
+        self.keys.retain_mut(|key| match &mut key.purpose {
+            Purpose::Kept(place) => match names.iter().position(|name| *name == key.name) {
+                Some(at) => {
+                    *place = at;
+                    true
+                }
+                None => false,
+            },
+            _ => true,
+        });
+    }
+
+    /// All columns that are read, in the order of the file.
+    pub(crate) fn used(&self) -> Vec<usize> {
+        let mut used: Vec<usize> = self.keys.iter().map(|column| column.at).collect();
+        used.extend(self.features.iter().flatten().map(|(_, at)| at));
+        for place in &self.places {
+            match place {
+                Place::Columns(columns) => used.extend(columns),
+                Place::List { column, .. } => used.push(*column),
+            }
+        }
+        used.sort_unstable();
+        used.dedup();
+        used
+    }
+
+    /// The list column of the first view, when the length of its lists is still to be found out.
+    pub(crate) fn unmeasured(&self) -> Option<usize> {
+        match &self.places[0] {
+            Place::List { column, order } if order.is_empty() => Some(*column),
+            _ => None,
+        }
+    }
+
+    /// Names the classes of lists of length `k`.
+    pub(crate) fn name_lists(&mut self, path: &Path, k: usize, options: &ReadOptions) -> Result<(), Error> {
+        // A damaged file can claim lists of any length; nobody has this many classes.
+        const MOST: usize = 100_000;
+        if k > MOST {
+            return Err(triview::Error::TooManyClasses { k, most: MOST }.into());
+        }
+        self.classes = match &options.classes {
+            Some(classes) if classes.len() != k => {
+                let column = self.views[0].clone();
+                return Err(Error::ClassNames { path: path.into(), column, given: classes.len(), found: k });
+            }
+            Some(classes) => classes.clone(),
+            None => (0..k).map(|class| class.to_string()).collect(),
+        };
+        if k < 2 {
+            return Err(Error::ClassCount { path: path.into(), classes: self.classes.clone() });
+        }
+        for place in &mut self.places {
+            if let Place::List { order, .. } = place {
+                *order = (0..k).collect();
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts views and classes into the order of `schema`, which is that of the file `first`.
+    pub(crate) fn align(&mut self, path: &Path, first: &Path, schema: &Schema) -> Result<(), Error> {
+        let order = |what, found: &[String], expected: &[String]| {
+            let at: HashMap<&String, usize> = found.iter().zip(0..).collect();
+            let places: Option<Vec<usize>> = expected.iter().map(|name| at.get(name).copied()).collect();
+            places.filter(|_| found.len() == expected.len()).ok_or_else(|| Error::FilesDiffer {
+                path: path.into(),
+                first: first.into(),
+                what,
+                found: found.into(),
+                expected: expected.into(),
+                nearest: {
+                    let known: HashSet<&String> = expected.iter().collect();
+                    let unknown = found.iter().find(|name| !known.contains(name));
+                    unknown.and_then(|name| nearest(name, expected.iter().map(String::as_str)))
+                },
+            })
+        };
+        let views = order("views", &self.views, schema.views())?;
+        let classes = order("classes", &self.classes, schema.classes())?;
+        let place = |view: &usize| match &self.places[*view] {
+            Place::Columns(columns) => Place::Columns(classes.iter().map(|&class| columns[class]).collect()),
+            Place::List { column, order } => {
+                Place::List { column: *column, order: classes.iter().map(|&class| order[class]).collect() }
+            }
+        };
+        self.places = views.iter().map(place).collect();
+        let mut features = Vec::with_capacity(views.len());
+        for (&view, expected) in views.iter().zip(0..) {
+            let found: Vec<String> = self.features[view].iter().map(|(name, _)| name.clone()).collect();
+            let order = order("features of a view", &found, schema.covariates(expected))?;
+            features.push(order.into_iter().map(|at| self.features[view][at].clone()).collect());
+        }
+        self.features = features;
+        self.views = schema.views().to_vec();
+        self.classes = schema.classes().to_vec();
+        Ok(())
+    }
+
+    /// What messages call a feature: its column.
+    pub(crate) fn feature_label(&self, view: usize, feature: usize) -> String {
+        format!("{}:{}", self.views[view], self.features[view][feature].0)
+    }
+
+    /// The widths of the views.
+    pub(crate) fn widths(&self) -> Vec<usize> {
+        self.places.iter().map(Place::width).collect()
+    }
+
+    /// What messages call a cell: its column, or its place in a list.
+    pub(crate) fn label(&self, view: usize, class: usize) -> String {
+        let names = self.cells.get(view).unwrap_or(&self.classes);
+        match &self.places[view] {
+            // The position in a sequence is one column for all states.
+            Place::Columns(columns) if columns.len() < names.len() => self.views[view].clone(),
+            Place::Columns(_) => format!("{}:{}", self.views[view], names[class]),
+            Place::List { order, .. } => format!("{}[{}]", self.views[view], order[class]),
+        }
+    }
+}
+
+/// Whether a column `view:name` is asked for as a feature: by its name, that of its view before it or not, or by how the name
+/// begins, with a star after it.
+fn is_feature(view: &str, name: &str, options: &ReadOptions) -> bool {
+    options.features.iter().any(|pattern| matches_feature(pattern, view, name))
+}
+
+fn matches_feature(pattern: &str, view: &str, name: &str) -> bool {
+    let wanted = match pattern.split_once(':') {
+        Some((of, wanted)) if of == view => wanted,
+        Some(_) => return false,
+        None => pattern,
+    };
+    match wanted.strip_suffix('*') {
+        Some(beginning) => name.starts_with(beginning),
+        None => name == wanted,
+    }
+}
+
+/// The features of each of some views, in the order of the file.
+fn wanted_features(
+    path: &Path,
+    columns: &[Column],
+    found: &[View<'_>],
+    views: &[View<'_>],
+    options: &ReadOptions,
+) -> Result<Vec<Vec<(String, usize)>>, Error> {
+    let of_view = |view: &str| found.iter().find(|(name, _)| *name == view).map_or(&[][..], |(_, all)| all);
+    let features: Vec<Vec<(String, usize)>> = views
+        .iter()
+        .map(|(view, _)| of_view(view).iter().map(|(name, at)| (name.to_string(), *at)).collect())
+        .collect();
+    let taken = |pattern: &String| {
+        let all = views.iter().zip(&features);
+        all.into_iter().any(|((view, _), features)| {
+            features.iter().any(|(name, _)| matches_feature(pattern, view, name))
+        })
+    };
+    if let Some(pattern) = options.features.iter().find(|pattern| !taken(pattern)) {
+        let of_views = |column: &&Column| {
+            column.name.split_once(':').is_some_and(|(of, _)| views.iter().any(|(view, _)| *view == of))
+        };
+        let offered: Vec<String> =
+            columns.iter().filter(of_views).map(|column| column.name.clone()).collect();
+        let nearest = nearest(pattern, offered.iter().map(String::as_str));
+        let views = views.iter().map(|(view, _)| view.to_string()).collect();
+        return Err(Error::NoFeature { path: path.into(), feature: pattern.clone(), views, nearest });
+    }
+    for (_, at) in features.iter().flatten() {
+        let Column { name, kind, .. } = &columns[*at];
+        let found = match kind {
+            Kind::Number => continue,
+            Kind::List(_) => "lists".into(),
+            Kind::Other(found) => found.clone(),
+        };
+        return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
+    }
+    Ok(features)
+}
+
+/// The views of columns `view:class`, of those that are wanted, in the order of their first columns.
+pub(crate) fn named_views<'a>(
+    path: &Path,
+    columns: &'a [Column],
+    wanted: impl Fn(&str, &str) -> bool,
+) -> Result<Vec<View<'a>>, Error> {
+    let mut views: Vec<View<'a>> = Vec::new();
+    let mut place = HashMap::new();
+    let mut seen = HashMap::new();
+    for (at, column) in columns.iter().enumerate() {
+        let Some((view, class)) = column.name.split_once(':') else { continue };
+        if view.is_empty() || class.is_empty() || !wanted(view, class) {
+            continue;
+        }
+        if seen.insert(column.name.as_str(), at).is_some() {
+            return Err(Error::DuplicateColumn { path: path.into(), column: column.name.clone() });
+        }
+        let v = *place.entry(view).or_insert(views.len());
+        if v == views.len() {
+            views.push((view, Vec::new()));
+        }
+        views[v].1.push((class, at));
+    }
+    Ok(views)
+}
+
+/// The views that are asked for, or all.
+pub(crate) fn wanted_views<'a>(
+    path: &Path,
+    columns: &[Column],
+    found: &[View<'a>],
+    options: &ReadOptions,
+) -> Result<Vec<View<'a>>, Error> {
+    let views: Vec<View<'a>> = match &options.views {
+        None => found.to_vec(),
+        Some(wanted) => wanted
+            .iter()
+            .map(|view| {
+                found.iter().find(|(name, _)| name == view).cloned().ok_or_else(|| Error::NoSuchView {
+                    path: path.into(),
+                    view: view.clone(),
+                    found: found.iter().map(|(name, _)| name.to_string()).collect(),
+                    nearest: nearest(view, found.iter().map(|(name, _)| *name)),
+                })
+            })
+            .collect::<Result<_, _>>()?,
+    };
+    if views.len() < VIEWS {
+        let classes = |place: &[(&str, usize)]| match columns[place[0].1].kind {
+            Kind::List(length) => length,
+            _ => Some(place.len()),
+        };
+        let views = views.iter().map(|(view, place)| (view.to_string(), classes(place))).collect();
+        return Err(Error::ViewCount { path: path.into(), views });
+    }
+    Ok(views)
+}
+
+/// The classes in their order, and each view's column for each of them.
+fn match_classes(
+    path: &Path,
+    columns: &[Column],
+    views: &[View<'_>],
+    options: &ReadOptions,
+) -> Result<(Vec<String>, Vec<Vec<usize>>), Error> {
+    for (_, place) in views {
+        for (_, at) in place {
+            if let Column { name, kind: Kind::Other(found), .. } = &columns[*at] {
+                return Err(Error::ColumnType {
+                    path: path.into(),
+                    column: name.clone(),
+                    found: found.clone(),
+                });
+            }
+            if let Column { name, kind: Kind::List(_), .. } = &columns[*at] {
+                let found = "lists".into();
+                return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
+            }
+        }
+    }
+    let first = &views[0];
+    let (classes, source): (Vec<String>, String) = match &options.classes {
+        Some(classes) => (classes.clone(), "`--classes` names it".into()),
+        None => {
+            let classes = first.1.iter().map(|(class, _)| class.to_string()).collect();
+            (classes, format!("view `{}` has that class", first.0))
+        }
+    };
+    let known: HashSet<&str> = classes.iter().map(String::as_str).collect();
+    let mut places = vec![Vec::new(); views.len()];
+    for (v, (view, place)) in views.iter().enumerate() {
+        let at: HashMap<&str, usize> = place.iter().copied().collect();
+        let spare = || place.iter().filter(|(class, _)| !known.contains(class));
+        for class in &classes {
+            let Some(&column) = at.get(class.as_str()) else {
+                return Err(Error::MissingClass {
+                    path: path.into(),
+                    view: view.to_string(),
+                    class: class.clone(),
+                    because: source.into(),
+                    nearest: nearest(class, spare().map(|(class, _)| *class))
+                        .map(|class| format!("{view}:{class}")),
+                });
+            };
+            places[v].push(column);
+        }
+        if let Some((class, _)) = spare().next() {
+            let nearest = nearest(class, classes.iter().map(String::as_str));
+            return Err(if options.classes.is_some() {
+                let (view, class) = (view.to_string(), class.to_string());
+                Error::UnnamedClass { path: path.into(), view, class, nearest }
+            } else {
+                Error::MissingClass {
+                    path: path.into(),
+                    view: first.0.to_string(),
+                    class: class.to_string(),
+                    because: format!("view `{view}` has that class").into(),
+                    nearest: nearest.map(|class| format!("{}:{class}", first.0)),
+                }
+            });
+        }
+    }
+    if classes.len() < 2 {
+        return Err(Error::ClassCount { path: path.into(), classes });
+    }
+    Ok((classes, places))
+}
+
+/// The columns to cluster and to segment by, of labels, and those that go with their rows. Those of the scores, and lists of
+/// whatever use, are not offered: the views of an array are lists too, and have no text.
+pub(crate) fn key_columns(
+    path: &Path,
+    columns: &[Column],
+    scores: &[usize],
+    options: &ReadOptions,
+) -> Result<Vec<KeyColumn>, Error> {
+    let offered =
+        |at: usize| !matches!(columns[at].kind, Kind::List(_)) && scores.binary_search(&at).is_err();
+    let names = || (0..columns.len()).filter(|at| offered(*at)).map(|at| columns[at].name.as_str());
+    let mut keys = Vec::new();
+    let kept: Vec<String> = match &options.keep {
+        Keep::Nothing => Vec::new(),
+        Keep::All => names().map(str::to_owned).collect(),
+        Keep::Named(named) => named.clone(),
+    };
+    let single = [
+        (Purpose::Cluster, &options.cluster),
+        (Purpose::Segment, &options.segment),
+        (Purpose::Label, &options.label),
+    ];
+    let wanted = single.into_iter().filter_map(|(purpose, name)| Some((purpose, name.as_ref()?)));
+    let wanted = wanted.chain(kept.iter().enumerate().map(|(place, name)| (Purpose::Kept(place), name)));
+    for (purpose, name) in wanted {
+        let name = name.clone();
+        let path = path.into();
+        match columns.iter().position(|column| column.name == name) {
+            None => {
+                let (found, nearest) = (names().map(str::to_owned).collect(), nearest(&name, names()));
+                return Err(Error::NoKeyColumn {
+                    path,
+                    column: name,
+                    purpose: purpose.verb(),
+                    found,
+                    nearest,
+                });
+            }
+            Some(at) if !offered(at) => {
+                let found = names().map(str::to_owned).collect();
+                return Err(Error::ScoresAsKeys { path, column: name, purpose: purpose.verb(), found });
+            }
+            Some(at) => keys.push(KeyColumn { purpose, at, name, whole: columns[at].whole }),
+        }
+    }
+    Ok(keys)
+}

@@ -1,0 +1,260 @@
+//! A batch while it is being filled, of scores or of features.
+
+use crate::error::shortened;
+use crate::read::columns::Purpose;
+use crate::read::hash::key;
+use std::collections::BTreeMap;
+use triview::data::{Batch, rows_a_batch};
+use triview::learning::FeatureBatch;
+
+/// The segment of the rows that have no value in the column.
+const MISSING: &str = "(missing)";
+
+/// The most characters of a segment's name that are kept.
+const LONGEST: usize = 200;
+
+/// Scores in the layout of a [`Batch`], with room for more rows.
+///
+/// Readers write into the free part of each column, so that values are converted straight into the place
+/// where the kernels read them, whatever the chunks of the file are.
+#[derive(Debug)]
+pub(crate) struct Pending {
+    capacity: usize,
+    rows: usize,
+    scores: Vec<Vec<f64>>,
+    /// The further features of each view.
+    features: Vec<Vec<f64>>,
+    /// For each row one bit a view that is missing, once a reader has marked one.
+    missing: Option<Vec<u64>>,
+    /// Keys of the rows, once a reader has pushed one.
+    clusters: Option<Vec<u64>>,
+    segments: Option<Vec<u64>>,
+    /// Keys of the rows' labels.
+    labels: Option<Vec<u64>>,
+    /// The texts of the columns that go with their rows.
+    kept: Vec<Vec<Option<String>>>,
+    /// What the keys of the segments and labels stand for.
+    names: BTreeMap<u64, String>,
+}
+
+impl Pending {
+    /// An empty batch for views of these widths, of so many classes or of so many features, with so many further features of
+    /// each view.
+    pub(crate) fn new(widths: &[usize], features: &[usize]) -> Self {
+        let width = widths.iter().chain(features).sum::<usize>();
+        let capacity = rows_a_batch(width);
+        let cells = |widths: &[usize]| widths.iter().map(|width| vec![0.0; width * capacity]).collect();
+        let (scores, features) = (cells(widths), cells(features));
+        Self {
+            capacity,
+            rows: 0,
+            scores,
+            features,
+            missing: None,
+            clusters: None,
+            segments: None,
+            labels: None,
+            kept: Vec::new(),
+            names: BTreeMap::new(),
+        }
+    }
+
+    /// The most rows it can hold.
+    pub(crate) fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Rows so far.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows that still fit.
+    pub(crate) fn room(&self) -> usize {
+        self.capacity - self.rows
+    }
+
+    /// The free part of a column.
+    pub(crate) fn column(&mut self, view: usize, class: usize) -> &mut [f64] {
+        &mut self.scores[view][class * self.capacity + self.rows..(class + 1) * self.capacity]
+    }
+
+    /// The free part of the column of a feature.
+    pub(crate) fn feature(&mut self, view: usize, feature: usize) -> &mut [f64] {
+        &mut self.features[view][feature * self.capacity + self.rows..(feature + 1) * self.capacity]
+    }
+
+    /// Copies rows that lie one after the other (`order[class]` is a class's place in a row) into a view,
+    /// from the free row `skip` on.
+    pub(crate) fn transpose<T: Copy>(
+        &mut self,
+        view: usize,
+        skip: usize,
+        rows: &[T],
+        width: usize,
+        order: &[usize],
+        cast: impl Fn(T) -> f64,
+    ) {
+        // Tiles keep both the rows read and the columns written in the nearest cache.
+        const TILE: usize = 32;
+        let (capacity, mut at) = (self.capacity, self.rows + skip);
+        for tile in rows.chunks(TILE * width) {
+            let height = tile.len() / width;
+            for (class, &place) in order.iter().enumerate() {
+                let column = &mut self.scores[view][class * capacity + at..][..height];
+                for (cell, row) in column.iter_mut().zip(tile.chunks_exact(width)) {
+                    *cell = cast(row[place]);
+                }
+            }
+            at += height;
+        }
+    }
+
+    /// One cell of the first free row.
+    pub(crate) fn cell(&mut self, view: usize, class: usize) -> &mut f64 {
+        &mut self.scores[view][class * self.capacity + self.rows]
+    }
+
+    /// Marks a view as missing in the free row `skip`, whatever its cells hold.
+    pub(crate) fn mark_missing(&mut self, view: usize, skip: usize) {
+        let at = self.rows + skip;
+        for column in self.scores[view].chunks_exact_mut(self.capacity) {
+            column[at] = 0.0;
+        }
+        self.missing.get_or_insert_with(|| vec![0; self.capacity])[at] |= 1 << view;
+    }
+
+    /// Adds the key of one more row, made of its text. A blank is no text: a CSV file cannot tell the two apart, and
+    /// all formats are to agree. Says whether the row can be used: those without a text make a segment of their
+    /// own, but which rows they depend on is not known.
+    pub(crate) fn push_key(&mut self, purpose: Purpose, text: &[u8]) -> bool {
+        let missing = text.trim_ascii().is_empty();
+        let key = key(if missing { b"" } else { text });
+        let keys = match purpose {
+            Purpose::Cluster => &mut self.clusters,
+            Purpose::Segment => &mut self.segments,
+            Purpose::Label => &mut self.labels,
+            Purpose::Kept(place) => {
+                let text = (!missing).then(|| String::from_utf8_lossy(text).into_owned());
+                self.kept.resize_with(self.kept.len().max(place + 1), Vec::new);
+                self.kept[place].push(text);
+                return true;
+            }
+        };
+        keys.get_or_insert_with(|| Vec::with_capacity(self.capacity)).push(key);
+        if purpose == Purpose::Cluster {
+            return !missing;
+        }
+        self.names.entry(key).or_insert_with(|| {
+            if missing { MISSING.into() } else { shortened(&String::from_utf8_lossy(text), LONGEST) }
+        });
+        true
+    }
+
+    /// Takes the keys of the labels, where a column is read for them.
+    pub(crate) fn take_labels(&mut self) -> Option<Vec<u64>> {
+        self.labels.take()
+    }
+
+    /// Takes the texts of the columns that go with their rows.
+    pub(crate) fn take_kept(&mut self) -> Vec<Vec<Option<String>>> {
+        std::mem::take(&mut self.kept)
+    }
+
+    /// Takes the names of the segments and labels that the rows so far are of.
+    pub(crate) fn take_names(&mut self) -> BTreeMap<u64, String> {
+        std::mem::take(&mut self.names)
+    }
+
+    /// The cell of a row that is filled.
+    pub(crate) fn at(&self, view: usize, class: usize, row: usize) -> f64 {
+        self.scores[view][class * self.capacity + row]
+    }
+
+    /// Whether a view is missing in a row that is filled.
+    pub(crate) fn is_missing(&self, view: usize, row: usize) -> bool {
+        self.missing.as_ref().is_some_and(|missing| missing[row] >> view & 1 == 1)
+    }
+
+    /// The key of a row's segment and what it stands for; no name where it has none.
+    pub(crate) fn segment(&self, row: usize) -> Option<(u64, &str)> {
+        let key = *self.segments.as_ref()?.get(row)?;
+        self.names.get(&key).filter(|name| *name != MISSING).map(|name| (key, name.as_str()))
+    }
+
+    /// Counts `rows` more rows as filled.
+    pub(crate) fn advance(&mut self, rows: usize) {
+        self.rows += rows;
+    }
+
+    /// All cells that are filled, to be changed; column by column with view and class, and for each row one bit a view
+    /// that is missing (nothing where none is).
+    pub(crate) fn columns_mut(&mut self) -> (impl Iterator<Item = (usize, usize, &mut [f64])>, &[u64]) {
+        let (rows, capacity) = (self.rows, self.capacity);
+        let columns = self.scores.iter_mut().enumerate().flat_map(move |(view, scores)| {
+            scores
+                .chunks_exact_mut(capacity)
+                .enumerate()
+                .map(move |(class, column)| (view, class, &mut column[..rows]))
+        });
+        (columns, self.missing.as_deref().unwrap_or_default())
+    }
+
+    /// The first row and view that is missing, where one is.
+    pub(crate) fn first_missing(&self) -> Option<(usize, usize)> {
+        let missing = self.missing.iter().flat_map(|rows| &rows[..self.rows]).enumerate();
+        missing
+            .into_iter()
+            .find(|(_, views)| **views != 0)
+            .map(|(row, views)| (row, views.trailing_zeros() as usize))
+    }
+
+    /// The batch as features of each view, row by row, and the keys of the segments.
+    ///
+    /// # Errors
+    /// [`triview::Error::FeatureNotFinite`].
+    pub(crate) fn finish_features(self) -> Result<(FeatureBatch, Option<Vec<u64>>), triview::Error> {
+        let widths: Vec<usize> = self.scores.iter().map(|view| view.len() / self.capacity).collect();
+        let of_view = |(cells, &width): (&Vec<f64>, &usize)| {
+            let mut rows = vec![0.0f32; self.rows * width];
+            for (feature, column) in cells.chunks_exact(self.capacity).enumerate() {
+                for (row, value) in column[..self.rows].iter().enumerate() {
+                    rows[row * width + feature] = *value as f32;
+                }
+            }
+            rows
+        };
+        let features = self.scores.iter().zip(&widths).map(of_view).collect();
+        Ok((FeatureBatch::new(self.rows, widths, features)?, self.segments))
+    }
+
+    /// The batch.
+    ///
+    /// # Errors
+    /// [`triview::Error::NotFinite`] and [`triview::Error::FeatureNotFinite`].
+    pub(crate) fn finish(mut self) -> Result<Batch, triview::Error> {
+        if self.rows < self.capacity {
+            for columns in self.scores.iter_mut().chain(&mut self.features) {
+                let count = columns.len() / self.capacity;
+                for column in 0..count {
+                    let from = column * self.capacity;
+                    columns.copy_within(from..from + self.rows, column * self.rows);
+                }
+                columns.truncate(count * self.rows);
+            }
+        }
+        let mut batch = Batch::new(self.rows, self.scores)?;
+        if let Some(mut missing) = self.missing {
+            missing.truncate(self.rows);
+            batch = batch.with_missing(missing)?;
+        }
+        batch = batch.with_covariates(self.features)?;
+        if let Some(clusters) = self.clusters {
+            batch = batch.with_clusters(clusters)?;
+        }
+        match self.segments {
+            Some(segments) => batch.with_segments(segments),
+            None => Ok(batch),
+        }
+    }
+}

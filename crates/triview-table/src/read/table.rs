@@ -1,0 +1,422 @@
+//! A data set of one or more files, read batch by batch.
+
+use super::{csv, ipc, npy, parquet};
+use crate::arrow;
+use crate::error::Error;
+use crate::read::columns::{Column, Selection, select};
+use crate::read::format::Format;
+use crate::read::location::Location;
+use crate::read::pending::Pending;
+use crate::read::pipeline::{Batches, Pipeline};
+use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
+use arrow_array::RecordBatch;
+use arrow_schema::SchemaRef;
+use std::collections::{BTreeMap, HashSet};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tempfile::NamedTempFile;
+use triview::data::{Batch, Schema, Source};
+
+/// What the numbers of a table are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Input {
+    /// Additive log potentials, used as they are.
+    #[default]
+    Score,
+    /// Probabilities, of which the natural logarithm is taken.
+    Probability,
+}
+
+/// Which columns beside the scores go with their rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Keep {
+    /// None.
+    #[default]
+    Nothing,
+    /// All that hold neither scores, features nor lists, as far as every file has them.
+    All,
+    /// Those of these names, which every file must have.
+    Named(Vec<String>),
+}
+
+/// What to read of a table, and how.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// The views, three or more, in this order; otherwise those of the file.
+    pub views: Option<Vec<String>>,
+    /// Names of the classes, in the order of the lists; for columns `view:class` their order in the result.
+    pub classes: Option<Vec<String>>,
+    /// What the numbers are.
+    pub input: Input,
+    /// Columns `view:feature` that are further features of views and no scores: `feature`, `view:feature`, or how either
+    /// begins, with a star after it.
+    pub features: Vec<String>,
+    /// A column whose equal values mark rows that depend on each other.
+    pub cluster: Option<String>,
+    /// A column whose values are the segments that rows are answered by. It may be the one to cluster by.
+    pub segment: Option<String>,
+    /// A column with the class of each row that is known, empty elsewhere.
+    pub label: Option<String>,
+    /// The columns whose texts [`Table::keeping`] gives with the rows.
+    pub keep: Keep,
+    /// Whether to decode ahead on other threads.
+    pub prefetch: bool,
+}
+
+/// One data set of one or more files, possibly of different formats.
+///
+/// Opening reads only headers and footers; every reading after it opens the files again.
+#[derive(Debug)]
+pub struct Table {
+    schema: Schema,
+    ignored: Vec<String>,
+    set: Arc<DataSet>,
+}
+
+/// What a reading needs to know; shared with the threads that read.
+#[derive(Debug)]
+pub(crate) struct DataSet {
+    pub(crate) members: Vec<Member>,
+    pub(crate) options: ReadOptions,
+    /// The cells of each view: one a class, or one a feature.
+    pub(crate) widths: Vec<usize>,
+    /// The number of further features of each view.
+    pub(crate) features: Vec<usize>,
+    pub(crate) clipped: AtomicU64,
+    /// What the keys of segments stand for.
+    names: Mutex<BTreeMap<u64, String>>,
+    /// The copies of pipes, which vanish with the table.
+    _spooled: Vec<NamedTempFile>,
+}
+
+impl DataSet {
+    /// Files whose views have these widths, and so many further features.
+    pub(crate) fn new(
+        members: Vec<Member>,
+        options: ReadOptions,
+        (widths, features): (Vec<usize>, Vec<usize>),
+        spooled: Vec<NamedTempFile>,
+    ) -> Arc<Self> {
+        let (clipped, names) = (AtomicU64::new(0), Mutex::default());
+        Arc::new(Self { members, options, widths, features, clipped, names, _spooled: spooled })
+    }
+
+    /// The number of rows, where the files say it without being read.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        self.members.iter().try_fold(0_u64, |sum, member| sum.checked_add(member.rows?))
+    }
+
+    /// The columns that are not read, each once.
+    pub(crate) fn ignored(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let ignored = self.members.iter().flat_map(|member| &member.selection.ignored);
+        ignored.filter(|column| seen.insert(*column)).cloned().collect()
+    }
+
+    /// What the key of a segment stands for.
+    pub(crate) fn name(&self, key: u64) -> Option<String> {
+        self.names().get(&key).cloned()
+    }
+
+    /// What all keys of segments that were read stand for.
+    pub(crate) fn all_names(&self) -> Vec<String> {
+        self.names().values().cloned().collect()
+    }
+}
+
+impl Table {
+    /// Opens files that together are one data set: the same views and classes, in whatever order. `-` is standard
+    /// input; it and other pipes are copied to a temporary file, so that they can be read twice.
+    ///
+    /// # Errors
+    /// Whatever is wrong with a file that its header shows; see [`Error`].
+    pub fn open(paths: &[PathBuf], options: &ReadOptions) -> Result<Table, Error> {
+        let (locations, spooled) = locate(paths)?;
+        let members = locations
+            .into_iter()
+            .map(|location| Member::open(location, options))
+            .collect::<Result<Vec<Member>, Error>>()?;
+        Self::of_members(members, options, spooled)
+    }
+
+    /// Arrow's record batches, whose columns are those of the first, as one data set. The arrays are shared, not copied.
+    ///
+    /// # Errors
+    /// [`Error::RecordsDiffer`], and whatever is wrong with the columns; see [`Error`].
+    pub fn of_records(records: Vec<RecordBatch>, options: &ReadOptions) -> Result<Table, Error> {
+        Self::of_members(vec![Member::of_records(records, options)?], options, Vec::new())
+    }
+
+    fn of_members(
+        mut members: Vec<Member>,
+        options: &ReadOptions,
+        spooled: Vec<NamedTempFile>,
+    ) -> Result<Table, Error> {
+        let first = members.first().ok_or(Error::NoFiles)?.location.name.clone();
+        // Lists in a file without rows have no length yet: then any file with rows says it.
+        let named = members.iter().find(|member| !member.selection.classes.is_empty());
+        let named = named.ok_or_else(|| Error::NoRows { path: first.clone() })?;
+        let schema = Schema::new(named.selection.views.clone(), named.selection.classes.clone())?;
+        let names = |features: &Vec<(String, usize)>| features.iter().map(|(name, _)| name.clone()).collect();
+        let schema = schema.with_covariates(named.selection.features.iter().map(names).collect())?;
+        if members.iter().all(|member| member.empty) {
+            return Err(Error::NoRows { path: first });
+        }
+        let like = named.location.name.clone();
+        for Member { location, selection, .. } in &mut members {
+            if selection.unmeasured().is_some() {
+                selection.name_lists(&location.name, schema.k(), options)?;
+            }
+            selection.align(&location.name, &like, &schema)?;
+        }
+        let everywhere = |name: &String| {
+            members.iter().all(|member| member.selection.kept().any(|column| column.name == *name))
+        };
+        let kept = members[0].selection.kept().map(|column| column.name.clone()).filter(everywhere);
+        let kept: Vec<String> = kept.collect();
+        members.iter_mut().for_each(|member| member.selection.keep(&kept));
+        let widths = vec![schema.k(); schema.views().len()];
+        let features = (0..schema.views().len()).map(|view| schema.covariates(view).len()).collect();
+        let set = DataSet::new(members, options.clone(), (widths, features), spooled);
+        Ok(Table { schema, ignored: set.ignored(), set })
+    }
+
+    /// Columns that are no scores, such as `label`.
+    pub fn ignored_columns(&self) -> &[String] {
+        &self.ignored
+    }
+
+    /// The number of rows, where the files say it without being read (all but CSV).
+    pub fn rows(&self) -> Option<u64> {
+        self.set.rows()
+    }
+
+    /// The columns that go with their rows, and whether every file declares them to hold whole numbers.
+    pub fn kept_columns(&self) -> Vec<(String, bool)> {
+        let whole = |name: &str| {
+            let of_file = |member: &Member| member.selection.kept().any(|c| c.name == name && c.whole);
+            self.set.members.iter().all(of_file)
+        };
+        let first = self.set.members[0].selection.kept();
+        first.map(|column| (column.name.clone(), whole(&column.name))).collect()
+    }
+
+    /// Reads all rows from the first on, each batch with the texts of [`Table::kept_columns`], column by column; nothing where
+    /// a cell is empty.
+    ///
+    /// # Errors
+    /// Whatever keeps the files from being opened again.
+    #[expect(clippy::type_complexity, reason = "rows, and columns of texts beside them")]
+    pub fn keeping(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<(Batch, Vec<Vec<Option<String>>>), Error>>, Error> {
+        self.set.clipped.store(0, Ordering::Relaxed);
+        Batches::new(Pipeline::new(self.set.clone()), self.set.options.prefetch)
+            .map_err(|source| self.set.members[0].location.unreadable(source))
+    }
+
+    /// How many probabilities the latest reading raised to 1e-15 because they were below it, most often zero.
+    pub fn clipped(&self) -> u64 {
+        self.set.clipped.load(Ordering::Relaxed)
+    }
+
+    /// The value of [`ReadOptions::segment`]'s column that a segment's key stands for, shortened if it is very long;
+    /// `(missing)` for rows without one. Known once a batch with the segment has been read, and of the first
+    /// hundred thousand segments only: no more than a thousand are ever answered.
+    pub fn segment_name(&self, key: u64) -> Option<String> {
+        self.set.name(key)
+    }
+}
+
+impl DataSet {
+    fn names(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
+        // Names are only ever added, each whole: a thread that panicked left none half-written.
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps the names of segments, until there are more than anybody asks for.
+    pub(crate) fn keep_names(&self, found: BTreeMap<u64, String>) {
+        const MOST: usize = 100_000;
+        if found.is_empty() {
+            return;
+        }
+        let mut names = self.names();
+        for (key, name) in found {
+            if names.len() == MOST {
+                break;
+            }
+            names.entry(key).or_insert(name);
+        }
+    }
+}
+
+impl Source for Table {
+    type Schema = Schema;
+    type Batch = Batch;
+    type Error = Error;
+
+    fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    fn batches(&self) -> Result<triview::data::Batches<'_, Batch, Error>, Error> {
+        Ok(Box::new(self.keeping()?.map(|read| Ok(Arc::new(read?.0)))))
+    }
+}
+
+/// Where the files are; `-` is standard input, and it and other pipes are copied to temporary files.
+pub(crate) fn locate(paths: &[PathBuf]) -> Result<(Vec<Location>, Vec<NamedTempFile>), Error> {
+    let mut spooled = Vec::new();
+    let mut locations = Vec::new();
+    for path in paths {
+        let location = Location::of(path);
+        locations.push(if path == Path::new("-") {
+            spool("standard input".into(), io::stdin().lock(), &mut spooled)?
+        } else if location.is_pipe() {
+            spool(path.clone(), location.open()?, &mut spooled)?
+        } else {
+            location
+        });
+    }
+    Ok((locations, spooled))
+}
+
+/// Copies a pipe to a temporary file.
+fn spool(name: PathBuf, mut pipe: impl Read, spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
+    let copy = NamedTempFile::new().and_then(|mut file| io::copy(&mut pipe, &mut file).map(|_| file));
+    let file = copy.map_err(|source| Error::Read { path: name.clone(), source })?;
+    let path = file.path().to_owned();
+    spooled.push(file);
+    Ok(Location { name, path })
+}
+
+/// Something that appends a file's rows to batches.
+pub(crate) trait Reader: Send {
+    /// Appends rows until the batch is full or the file ends. Says how many; none only at the end.
+    fn fill(&mut self, pending: &mut Pending) -> Result<usize, Error>;
+}
+
+/// What is done with a row: its number in the file, and the text of the columns that were asked for.
+pub(crate) type Visit<'a> = &'a mut dyn FnMut(u64, &[&[u8]]) -> Result<(), Error>;
+
+/// What the beginning or end of a file tells.
+#[derive(Debug)]
+pub(crate) struct Inspection<H> {
+    pub(crate) head: H,
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Option<u64>,
+    pub(crate) empty: bool,
+}
+
+/// One file of a data set.
+#[derive(Debug)]
+pub(crate) struct Member {
+    pub(crate) location: Location,
+    pub(crate) selection: Selection,
+    head: Head,
+    pub(crate) rows: Option<u64>,
+    pub(crate) empty: bool,
+}
+
+/// What each format needs to read its rows.
+#[derive(Debug)]
+enum Head {
+    Csv(csv::Header),
+    Parquet(ArrowReaderMetadata),
+    Arrow(SchemaRef),
+    Npy(npy::Header),
+    Records(Vec<RecordBatch>),
+}
+
+impl Member {
+    fn open(location: Location, options: &ReadOptions) -> Result<Self, Error> {
+        Self::inspect(location, |path, columns| select(path, columns, options))?.measured(options)
+    }
+
+    fn of_records(records: Vec<RecordBatch>, options: &ReadOptions) -> Result<Self, Error> {
+        let location = Location::of(Path::new(arrow::NAME));
+        let inspection = arrow::inspect(records)?.map(Head::Records);
+        Self::of(location, inspection, |path, columns| select(path, columns, options))?.measured(options)
+    }
+
+    /// The same with the classes of lists named, where their length is known.
+    fn measured(self, options: &ReadOptions) -> Result<Self, Error> {
+        let mut member = self;
+        if let Some(column) = member.selection.unmeasured()
+            && let Some(k) = member.list_length(column)?
+        {
+            member.selection.name_lists(&member.location.name, k, options)?;
+        }
+        Ok(member)
+    }
+
+    /// Opens a file whose columns `select` chooses from.
+    pub(crate) fn inspect(
+        location: Location,
+        select: impl FnOnce(&Path, &[Column]) -> Result<Selection, Error>,
+    ) -> Result<Self, Error> {
+        let format = Format::detect(&mut location.open()?, &location.name)?;
+        let inspection = match format {
+            Format::Csv => csv::inspect(&location)?.map(Head::Csv),
+            Format::Parquet => parquet::inspect(&location)?.map(Head::Parquet),
+            Format::Arrow => ipc::inspect(&location)?.map(Head::Arrow),
+            Format::Npy => npy::inspect(&location)?.map(Head::Npy),
+        };
+        Self::of(location, inspection, select)
+    }
+
+    fn of(
+        location: Location,
+        inspection: Inspection<Head>,
+        select: impl FnOnce(&Path, &[Column]) -> Result<Selection, Error>,
+    ) -> Result<Self, Error> {
+        let Inspection { head, columns, rows, empty } = inspection;
+        let selection = select(&location.name, &columns)?;
+        Ok(Self { location, selection, head, rows, empty })
+    }
+
+    /// The length of the first list of a column, where the file has such a list.
+    pub(crate) fn list_length(&self, column: usize) -> Result<Option<usize>, Error> {
+        match &self.head {
+            Head::Parquet(head) => parquet::list_length(&self.location, head, column),
+            Head::Arrow(schema) => ipc::list_length(&self.location, schema, column),
+            Head::Records(records) => arrow::list_length(records, column),
+            Head::Csv(_) | Head::Npy(_) => Ok(None),
+        }
+    }
+
+    /// Reads the rows from the first on, in chunks that suit batches of `chunk` rows.
+    pub(crate) fn read(&self, chunk: usize, prefetch: bool) -> Result<Box<dyn Reader>, Error> {
+        let (location, selection) = (&self.location, &self.selection);
+        Ok(match &self.head {
+            Head::Csv(header) => Box::new(csv::read(location, header, selection)?),
+            Head::Parquet(head) => parquet::read(location, head, selection, chunk, prefetch)?,
+            Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection, chunk)?),
+            Head::Npy(header) => Box::new(npy::read(location, header, selection)?),
+            Head::Records(records) => arrow::read(location, records, selection),
+        })
+    }
+}
+
+impl Member {
+    /// Gives the text of some columns, ascending, to `visit` row by row; what is missing has none.
+    pub(crate) fn texts(&self, columns: &[usize], visit: Visit<'_>) -> Result<(), Error> {
+        match &self.head {
+            Head::Csv(header) => csv::texts(&self.location, header, columns, visit),
+            Head::Parquet(head) => parquet::texts(&self.location, head, columns, visit),
+            Head::Arrow(schema) => ipc::texts(&self.location, schema, columns, visit),
+            Head::Records(records) => arrow::texts(&self.location, records, columns, visit),
+            // An array has numbers only.
+            Head::Npy(_) => Err(Error::NoVotes { path: self.location.name.clone(), found: Vec::new() }),
+        }
+    }
+}
+
+impl<H> Inspection<H> {
+    fn map<T>(self, make: impl FnOnce(H) -> T) -> Inspection<T> {
+        let Inspection { head, columns, rows, empty } = self;
+        Inspection { head: make(head), columns, rows, empty }
+    }
+}

@@ -1,0 +1,236 @@
+//! Moments, and plans of them, as bytes.
+//!
+//! Moments are a safetensors file: each part of the layout is one tensor, stacked over the blocks that have rows, in `f64`, and
+//! there is one more with a checksum of all the others and of the metadata; what the sums are sums of stands as JSON in the metadata under
+//! `triview`. A plan alone, which is how a fitted feature map travels, is JSON.
+
+use super::moments::Moments;
+use super::plan::Plan;
+use crate::data::{BlockSums, VIEWS};
+use crate::error::{Error, Result};
+use crate::features::Bins;
+use crate::loss;
+use crate::numeric::checksum;
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::HashMap;
+
+/// The version of both kinds of bytes. A program reads its own version only.
+pub const FORMAT_VERSION: u64 = 6;
+/// The metadata key, and in a plan the key that says what it is.
+const KEY: &str = "triview";
+const MOMENTS: &str = "moments";
+const PLAN: &str = "plan";
+/// What earlier versions called them.
+const FORMER: [&str; 2] = ["moment state", "saved posterior"];
+/// The tensor that is of no part.
+const CHECKSUM: &str = "checksum";
+/// No layout has as many blocks.
+const MOST_BLOCKS: usize = 4096;
+
+/// What bytes say about themselves.
+#[derive(Serialize, Deserialize)]
+struct Envelope<T> {
+    triview: String,
+    version: u64,
+    #[serde(flatten)]
+    content: T,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Blocks<P> {
+    blocks: usize,
+    /// Places of the blocks that have rows.
+    filled: Vec<usize>,
+    plan: P,
+}
+
+/// A plan as JSON, whose checksum is that of its text without spaces.
+#[derive(Serialize, Deserialize)]
+struct Checked {
+    checksum: String,
+    plan: Value,
+}
+
+impl Moments {
+    /// The bytes of a file of moments: the same for the same moments.
+    ///
+    /// # Errors
+    /// [`Error::UnsavableLoss`] for a loss of one's own, which could not be read back.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.plan().expect_savable()?;
+        let filled: Vec<(usize, &[f64])> = self.sums().filled().collect();
+        let content = Blocks {
+            blocks: self.sums().count(),
+            filled: filled.iter().map(|(at, _)| *at).collect(),
+            plan: self.plan(),
+        };
+        let text = serde_json::to_string(&envelope(MOMENTS, content)).map_err(unwritable)?;
+        let stacks: Vec<(&str, Vec<usize>, Vec<u8>)> = self
+            .layout()
+            .parts()
+            .into_iter()
+            .map(|part| {
+                let sums = filled.iter().flat_map(|(_, block)| part.of(block));
+                let shape = [&[filled.len()], part.shape.as_slice()].concat();
+                (part.name.as_str(), shape, sums.flat_map(|sum| sum.to_le_bytes()).collect())
+            })
+            .collect();
+        let cells = stacks.iter().map(|(_, _, cells)| cells.as_slice());
+        let sum = checksum([text.as_bytes()].into_iter().chain(cells)).to_le_bytes();
+        let mut tensors = Vec::with_capacity(stacks.len() + 1);
+        for (name, shape, cells) in &stacks {
+            tensors.push((*name, TensorView::new(Dtype::F64, shape.clone(), cells).map_err(unwritable)?));
+        }
+        tensors.push((CHECKSUM, TensorView::new(Dtype::U64, vec![1], &sum).map_err(unwritable)?));
+        safetensors::serialize(tensors, Some(HashMap::from([(KEY.to_owned(), text)]))).map_err(unwritable)
+    }
+
+    /// Moments from the bytes of their file.
+    ///
+    /// # Errors
+    /// [`Error::NotMoments`], [`Error::OtherVersion`] or [`Error::InvalidMoments`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        if !begins_like_safetensors(bytes) {
+            return Err(Error::NotMoments { found: "it is not in the safetensors format" });
+        }
+        let (_, metadata) = SafeTensors::read_metadata(bytes).map_err(damaged)?;
+        let text = metadata.metadata().as_ref().and_then(|metadata| metadata.get(KEY));
+        let text = text.ok_or(Error::NotMoments { found: "its tensors were made by another program" })?;
+        let Blocks { blocks, filled, plan } = open::<Blocks<Plan>>(MOMENTS, text.as_bytes())?;
+
+        // Before anything of the size that the plan implies is laid out: there must be bytes enough for it.
+        let size = |q: [usize; VIEWS]| q.iter().try_fold(8_usize, |size, q| size.checked_mul(*q));
+        if !plan.partition.fits(plan.schema.views().len()) {
+            return Err(damaged("its groups are not of its views"));
+        }
+        let families = [plan.dimensions(), plan.bins.each_ref().map(Bins::dimension)];
+        let fits = |q: [usize; VIEWS]| size(q).is_some_and(|size| size <= bytes.len());
+        if (!filled.is_empty() && !families.into_iter().all(fits)) || plan.schema.k() > bytes.len() {
+            return Err(damaged("it is smaller than its plan implies"));
+        }
+        let in_order = filled.iter().zip(filled.iter().skip(1)).all(|(a, b)| a < b);
+        if blocks > MOST_BLOCKS || !in_order || filled.last().is_some_and(|last| *last >= blocks) {
+            return Err(damaged("its blocks are not in order"));
+        }
+        let layout = plan.layout()?;
+        let parts = layout.parts();
+        let tensors = SafeTensors::deserialize(bytes).map_err(damaged)?;
+        if tensors.len() != parts.len() + 1 {
+            return Err(damaged(format!(
+                "it has {} tensors where {} are needed",
+                tensors.len(),
+                parts.len() + 1
+            )));
+        }
+        let mut stacks = Vec::with_capacity(parts.len());
+        for part in &parts {
+            let tensor = tensors.tensor(&part.name).map_err(damaged)?;
+            let shape = [&[filled.len()], part.shape.as_slice()].concat();
+            if tensor.dtype() != Dtype::F64 || tensor.shape() != shape {
+                let (dtype, shape) = (tensor.dtype(), tensor.shape());
+                return Err(damaged(format!("tensor `{}` is {dtype:?} of shape {shape:?}", part.name)));
+            }
+            stacks.push(tensor.data());
+        }
+        let sum = checksum([text.as_bytes()].into_iter().chain(stacks.iter().copied()));
+        if tensors.tensor(CHECKSUM).map_err(damaged)?.data() != sum.to_le_bytes() {
+            return Err(damaged("its checksum is not that of its content"));
+        }
+        let mut sums = BlockSums::new(blocks, layout.len);
+        for (at, &place) in filled.iter().enumerate() {
+            let block = &mut sums.blocks_mut()[place];
+            BlockSums::fill(block, layout.len);
+            for (part, stack) in parts.iter().zip(&stacks) {
+                let (cells, _) = stack.as_chunks::<8>();
+                let own = &cells[at * part.len()..(at + 1) * part.len()];
+                part.of_mut(block)
+                    .iter_mut()
+                    .zip(own)
+                    .for_each(|(sum, cell)| *sum = f64::from_le_bytes(*cell));
+            }
+        }
+        Moments::new(plan, layout, sums)
+    }
+}
+
+impl Plan {
+    /// The bytes of a file of the plan, which is JSON.
+    ///
+    /// # Errors
+    /// [`Error::UnsavableLoss`] for a loss of one's own, which could not be read back.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        self.expect_savable()?;
+        let plan = serde_json::to_value(self).map_err(unwritable)?;
+        let content = Checked { checksum: checksum_of(&plan)?, plan };
+        let mut bytes = serde_json::to_vec_pretty(&envelope(PLAN, content)).map_err(unwritable)?;
+        bytes.push(b'\n');
+        Ok(bytes)
+    }
+
+    /// A plan from the bytes of its file.
+    ///
+    /// # Errors
+    /// [`Error::NotMoments`], [`Error::OtherVersion`] or [`Error::InvalidMoments`].
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        if bytes.trim_ascii_start().first() != Some(&b'{') {
+            return Err(Error::NotMoments { found: "it is not JSON" });
+        }
+        let Checked { checksum, plan } = open::<Checked>(PLAN, bytes)?;
+        if checksum_of(&plan)? != checksum {
+            return Err(damaged("its checksum is not that of its content"));
+        }
+        let plan: Plan = serde_json::from_value(plan).map_err(damaged)?;
+        plan.layout()?;
+        Ok(plan)
+    }
+
+    /// Refuses a loss that is known by its name alone.
+    fn expect_savable(&self) -> Result<()> {
+        match loss::by_name(self.loss.name()) {
+            Ok(_) => Ok(()),
+            Err(_) => Err(Error::UnsavableLoss { name: self.loss.name().into() }),
+        }
+    }
+}
+
+/// Whether bytes may be those of moments: the length of a header, and its beginning.
+pub fn begins_like_safetensors(bytes: &[u8]) -> bool {
+    bytes.get(8) == Some(&b'{') && bytes[..8].iter().skip(4).all(|byte| *byte == 0)
+}
+
+fn envelope<T>(what: &str, content: T) -> Envelope<T> {
+    Envelope { triview: what.into(), version: FORMAT_VERSION, content }
+}
+
+/// What an envelope of the right kind and version holds.
+fn open<T: serde::de::DeserializeOwned>(what: &'static str, text: &[u8]) -> Result<T> {
+    let mut content: Value = serde_json::from_slice(text).map_err(damaged)?;
+    let kind = content.get(KEY).and_then(Value::as_str).unwrap_or_default();
+    if kind != what && !FORMER.contains(&kind) {
+        return Err(Error::NotMoments { found: "it is something else" });
+    }
+    match content.get("version").and_then(Value::as_u64) {
+        Some(FORMAT_VERSION) if kind == what => {}
+        Some(found) => return Err(Error::OtherVersion { found, known: FORMAT_VERSION }),
+        None => return Err(damaged("it has no version")),
+    }
+    if let Some(content) = content.as_object_mut() {
+        content.retain(|key, _| key != KEY && key != "version");
+    }
+    serde_json::from_value(content).map_err(|error| damaged(format!("its plan is not valid: {error}")))
+}
+
+fn checksum_of(plan: &Value) -> Result<String> {
+    let text = serde_json::to_vec(plan).map_err(unwritable)?;
+    Ok(format!("{:016x}", checksum([text.as_slice()])))
+}
+
+fn damaged(reason: impl ToString) -> Error {
+    Error::InvalidMoments { reason: reason.to_string() }
+}
+
+fn unwritable(_: impl ToString) -> Error {
+    Error::Internal("moments cannot be written as bytes")
+}
