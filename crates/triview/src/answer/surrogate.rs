@@ -9,11 +9,9 @@ use crate::features::Evaluated;
 use crate::fit::{Mixture, Whitening};
 use crate::moments::{Family, Layout, Part, Plan};
 use crate::numeric::linalg::{from_rows, pseudo_inverse};
+use crate::settings::surrogates::SMALLEST_NOISE;
 use faer::Mat;
 use faer::linalg::solvers::Solve;
-
-/// A view's weight never exceeds that of a label with this much noise.
-const SMALLEST_NOISE: f64 = 1e-3;
 
 /// How the labels for one view are made from the two others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

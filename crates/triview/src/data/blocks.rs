@@ -5,10 +5,7 @@
 
 use super::Batch;
 use crate::numeric::hash;
-
-/// Rows are dealt to the blocks in runs of this many, round-robin: a sorted table must not make blocks
-/// unlike each other, and short tables must still reach every block.
-const RUN: u64 = 8;
+use crate::settings::blocks::RUN;
 
 /// How many blocks of rows are kept for `k` classes: 64, fewer where a block's `k^3` cells grow large.
 pub(crate) fn block_count(k: usize) -> usize {

@@ -3,12 +3,8 @@
 use super::{Batch, Schema, ScoreSource};
 use crate::error::Result;
 use crate::numeric::hash;
+use crate::settings::first_look::{MOST_ROWS, MOST_SCORES};
 use std::collections::HashMap;
-
-/// The most rows that are looked at; feature maps have far fewer parameters.
-const MOST_ROWS: usize = 32_768;
-/// The most scores that are looked at: 128 megabytes, all the rows of eight views of 64 classes.
-const MOST_SCORES: usize = 1 << 24;
 
 /// Rows chosen by a hash of their position: each row has the same chance, in whatever order they lie, the
 /// choice is the same in every reading, and memory does not grow with their number.

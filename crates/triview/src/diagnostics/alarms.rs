@@ -1,12 +1,12 @@
 //! What speaks against an answer.
 
 use super::alarm::{Alarm, Given};
-use super::independence::FEWEST_BLOCKS;
 use super::{Conditioning, Tested, Verdict};
 use crate::answer::{Blended, Shrunk, impossible, least_risk, rows_carrying_squares};
 use crate::data::{VIEWS, others};
 use crate::fit::{Agreement, Status};
 use crate::moments::{Moments, OtherPartition, Plan};
+use crate::settings::independence::FEWEST_BLOCKS;
 use crate::settings::limits;
 
 /// What the views of a plan are taken to be independent given.

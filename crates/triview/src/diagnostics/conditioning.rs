@@ -3,9 +3,7 @@
 use crate::answer::Shrunk;
 use crate::fit::Agreement;
 use crate::moments::Moments;
-
-/// The weakest direction that the classes need must stand so many times above what chance would show.
-const CLEAR: f64 = 1.5;
+use crate::settings::conditioning::CLEAR;
 
 /// The quantities of Theorem 1, and what they ask of the number of rows.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

@@ -5,10 +5,8 @@ use super::signs::Products;
 use crate::error::Result;
 use crate::fit::{Mixture, Whitened};
 use crate::numeric::linalg::{beyond, pseudo_inverse};
+use crate::settings::dependence::FLIPS;
 use faer::Mat;
-
-/// Random signs that each line rests on.
-pub(super) const FLIPS: usize = 499;
 
 /// How two views depend on each other, on the whole or within one class.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

@@ -22,17 +22,13 @@ use crate::error::Result;
 use crate::fit::refinement::{Curvature, Distance, Misfit, Objective, Refined, Refit, refine, refine_near};
 use crate::fit::{Mixture, Whitened, Whitening, power_method};
 use crate::moments::Moments;
+use crate::settings::independence::{FEWEST_BLOCKS, FLIPS};
 use faer::Mat;
 use rayon::prelude::*;
 use serde::Serialize;
 
 /// Below this p-value the views are taken to be dependent.
-pub const LEVEL: f64 = 0.05;
-
-/// With fewer blocks there are too few signs to draw.
-pub(super) const FEWEST_BLOCKS: usize = 8;
-/// Random signs that the p-value of the whole test rests on.
-pub(super) const FLIPS: usize = 999;
+pub const LEVEL: f64 = crate::settings::independence::LEVEL;
 
 /// What the test says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -11,23 +11,19 @@
 //! much is not to first order moved by errors in `C_a` or `C_b`. Nothing of the fit is needed. If it is `a` and `c` that depend
 //! on each other, `r_b` has mean zero all the same: only the pair at fault shows.
 
-use super::dependence::{Dependence, FLIPS as FLIPS_OF_A_PAIR, correlation};
-use super::independence::{FEWEST_BLOCKS, FLIPS, Independence, LEVEL, Verdict, few_blocks};
+use super::dependence::{Dependence, correlation};
+use super::independence::{Independence, LEVEL, Verdict, few_blocks};
 use super::signs::Products;
 use crate::data::{VIEWS, others};
 use crate::error::Result;
 use crate::fit::Whitening;
 use crate::moments::{Layout, Moments};
 use crate::numeric::linalg::{dot, from_rows, pseudo_inverse};
+use crate::settings::dependence::FLIPS as FLIPS_OF_A_PAIR;
+use crate::settings::independence::{FEWEST_BLOCKS, FLIPS};
+use crate::settings::pair_moments::{MOST_SHAKEN, ROUNDING};
 use faer::Mat;
 use rayon::prelude::*;
-
-/// The share of the variance of residuals, at the most, that may be due to the error of their slopes: random signs do not see it.
-/// With 0.12 independent views were rejected at the level 0.05 in 4.3% of 600 draws, with 0.4 in 8.3%, with 0.7 in 10% of 300.
-const MOST_SHAKEN: f64 = 0.5;
-
-/// Residuals that are smaller than noise by this factor, squared, are rounding: the bins are functions of the features.
-const ROUNDING: f64 = 1e-9;
 
 /// Tests a state in which pair moments stand for the third moment, by the features of these whitened coordinates.
 pub(super) fn test(moments: &Moments, whitening: &Whitening, seed: u64) -> Result<Independence> {

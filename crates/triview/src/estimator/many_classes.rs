@@ -7,13 +7,7 @@ use super::solved::enough_rows;
 use super::{Estimate, Estimator};
 use crate::data::{Sample, ScoreSource, VIEWS};
 use crate::error::{Error, Result};
-
-/// From so many classes on an estimate is made from rows.
-const FEWEST_CLASSES: usize = 65;
-/// Sums of the second moments of 32 blocks take 2.4 GB for so many classes.
-const MOST_CLASSES: usize = 512;
-/// The most bytes of features that are kept: 1,789,569 rows of 200 classes.
-const MOST_BYTES: u64 = 4 << 30;
+use crate::settings::many_classes::{FEWEST_CLASSES, MOST_BYTES, MOST_CLASSES};
 
 /// Whether [`Estimator::estimate`] answers for `k` classes from rows, without their third moments.
 pub(super) fn reads_rows(k: usize) -> bool {

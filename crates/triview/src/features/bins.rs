@@ -1,6 +1,7 @@
 //! Quantile bins of a view's scores and further features: many plain features, in which dependence shows that few fitted ones hide.
 
 use crate::settings::MOST_CLASSES;
+use crate::settings::bins::{BINS_A_STATE, FINELY_CUT};
 use serde::{Deserialize, Serialize};
 
 /// Indicators of a class's score, centred on the mean over the classes, or of a feature, being above some edges. Their span is
@@ -12,12 +13,6 @@ pub struct Bins {
     /// Whether there is one more indicator, of the view being missing.
     missing: bool,
 }
-
-/// Bins for each latent state, at least, where there are more of them than classes.
-const BINS_A_STATE: usize = 2;
-
-/// Up to so many features are cut into four.
-const FINELY_CUT: usize = 4;
 
 /// Where the scores of a class are cut, as shares of the rows below. For two classes one class's score says all, and
 /// seven edges cut it into eight bins; more classes have more scores to cut, each in fewer places. The last edge then

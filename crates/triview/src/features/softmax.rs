@@ -1,10 +1,8 @@
 //! A softmax of standardised scores.
 
 use crate::numeric::columns;
+use crate::settings::softmax::TEMPERATURE;
 use serde::{Deserialize, Serialize};
-
-/// Below one the softmax is sharper than the standardised scores; 0.6 did best on images at k = 10.
-const TEMPERATURE: f64 = 0.6;
 
 /// `softmax((s - centre) / scale)` over the classes of one view.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -3,15 +3,11 @@
 use super::{Mixture, Whitened};
 use crate::error::Result;
 use crate::numeric::linalg::{dot, pseudo_inverse, symmetric_eigen};
+use crate::settings::power::{ITERATIONS, STARTS};
 use faer::Mat;
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
-
-/// Starts for each component: enough that a component is missed in fewer than one in a thousand fits.
-const STARTS: usize = 30;
-/// Power iterations from each start; convergence is quadratic.
-const ITERATIONS: usize = 40;
 
 /// Decomposes the third moment by power iteration with deflation.
 ///

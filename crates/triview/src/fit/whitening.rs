@@ -5,10 +5,8 @@ use crate::data::{VIEWS, others};
 use crate::error::{Error, Result};
 use crate::moments::{Family, Layout};
 use crate::numeric::linalg::{RANK_TOLERANCE, pseudo_inverse, symmetric_eigen};
+use crate::settings::whitening::COPY_CORRELATION;
 use faer::{Mat, MatRef};
-
-/// Two views whose features correlate beyond this in some direction are taken to be copies.
-const COPY_CORRELATION: f64 = 1.0 - 1e-9;
 
 /// For each view the linear map `Z_v` that centres its features and gives them unit covariance, keeping the
 /// leading one and leaving out directions that do not vary. Whitening is linear, so it is applied to sums of

@@ -8,7 +8,7 @@
 //! (algorithm 2), of which the step is chosen in the same way.
 
 use super::ball::OldRows;
-use super::fits::{Candidate, PENALTIES, SHARES, STEPS, Way};
+use super::fits::{Candidate, Way};
 use super::general::LinearScores;
 use super::halves::{Compared, Fits, best_of};
 use super::logistic::LogisticModel;
@@ -19,12 +19,9 @@ use crate::error::{Error, Result};
 use crate::estimator::{Common, Estimate, Estimator, Parameters, Params, Task};
 use crate::loss::{self, SharedLoss};
 use crate::metrics::Measured;
+use crate::settings::adaptation::{PENALTIES, SHARES, STEPS};
+use crate::settings::adaptation::{ROWS, ROWS_A_CLASS};
 use serde::Serialize;
-
-/// The fewest rows a class that are judged, and the fewest rows: quarters of them must be answered. With 640 rows of ten classes
-/// error rates of 0.02 to 0.05 came out as 0.02 to 1.
-const ROWS_A_CLASS: usize = 150;
-const ROWS: usize = 1_000;
 
 /// How to adapt a model to rows without labels.
 pub type AdaptParams = Parameters<AdaptTask>;

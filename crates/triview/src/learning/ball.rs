@@ -18,17 +18,8 @@ use crate::data::InMemory;
 use crate::error::Result;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::dot;
+use crate::settings::ball::{ITERATIONS, LOOKS, PENALTIES, STRONGEST, WEAKEST};
 use std::cell::RefCell;
-
-/// The most iterations between two looks at the gap.
-const ITERATIONS: usize = 100;
-/// Looks at the gap before a penalty is given up on.
-const LOOKS: usize = 10;
-/// Penalties that are tried for one radius.
-const PENALTIES: usize = 30;
-/// The strongest and the weakest penalty that are tried for a radius.
-const STRONGEST: f64 = 1e4;
-const WEAKEST: f64 = 1e-7;
 
 /// The risk to be minimised: `E[A(theta; x)] - theta . phi` over the rows of a source with standardised features. Labelled
 /// rows of an old domain have their log loss in it with a share of their own.

@@ -10,15 +10,7 @@ use super::units::Standard;
 use crate::error::Result;
 use crate::estimator::Labeller;
 use crate::loss::Loss;
-
-/// Penalties on half the squared norm that are tried, each leading to a radius, from the strongest on.
-pub(super) const PENALTIES: [f64; 6] = [0.3, 0.1, 0.03, 0.01, 0.003, 0.001];
-/// Shares of the old domain's rows that are tried.
-pub(super) const SHARES: [f64; 5] = [0.0, 0.1, 0.3, 0.6, 0.9];
-/// First steps of dual averaging that are tried, as shares of the seed's length.
-pub(super) const STEPS: [f64; 6] = [0.003, 0.01, 0.03, 0.1, 0.3, 1.0];
-/// How many steps there are.
-const STEP_COUNT: usize = 60;
+use crate::settings::adaptation::STEP_COUNT;
 
 /// One way of fitting a model.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -21,9 +21,7 @@ use crate::loss::Loss;
 use crate::metrics::{Measured, by_row, mean_of};
 use crate::moments::{Moments, Plan};
 use crate::numeric::argmax;
-
-/// Fits in a row whose risk is larger than the smallest so far, after which no further ones with the same share are tried.
-const PATIENCE: usize = 2;
+use crate::settings::adaptation::PATIENCE;
 
 /// What all fits share.
 pub(super) struct Fits<'a> {

@@ -9,9 +9,7 @@ use super::rows::{FeatureBatch, FeatureSchema};
 use super::units::{Standard, Units};
 use crate::data::InMemory;
 use crate::error::{Error, Result};
-
-/// How far above its smallest value the penalised loss may be left.
-const GAP: f64 = 1e-4;
+use crate::settings::ball::GAP;
 
 /// Minimises the log loss of the rows with labels, and `penalty / 2` times the squared parameters of standardised
 /// features: the same minimisation as without labels, with `phi-bar` from the labels.

@@ -8,6 +8,7 @@ use super::linear::Shape;
 use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
 use crate::data::{Batches, Source};
 use crate::error::Result;
+use crate::settings::ball::ROUNDING;
 use std::sync::Arc;
 
 /// The mean and standard deviation of each feature, view after view.
@@ -18,9 +19,6 @@ pub(crate) struct Units {
     /// One over the standard deviation; zero for a feature that never changes.
     inverse: Vec<f64>,
 }
-
-/// A standard deviation below this share of the feature's largest value is rounding.
-const ROUNDING: f64 = 1e-6;
 
 impl Units {
     /// Reads a source once.

@@ -7,10 +7,8 @@
 //! E[p_j]`, which vanishes where the class does. With the ceiling at a high quantile of the class's own terms only that
 //! tail rests on the posterior; it is counted among the errors in full.
 
+use crate::settings::tails::SHARE;
 use serde::{Deserialize, Serialize};
-
-/// Rows of the class that are below the ceiling.
-const SHARE: f64 = 0.9997;
 
 /// A ceiling for each term of each view, or group of views.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

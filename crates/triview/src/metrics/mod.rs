@@ -35,14 +35,12 @@ use crate::data::{Batch, total};
 use crate::loss::Whole;
 use crate::numeric::argmax;
 use crate::numeric::linalg::softmax;
+use crate::settings::metrics::DISAGREEMENT;
 use crate::settings::shrinkage::METRICS_CAUTION;
 use left_out::LeftOut;
 use serde::Serialize;
 use tally::{Tally, Values};
 pub(crate) use triples::{Triples, by_row};
-
-/// Standard errors of their difference beyond which the two ways of estimating disagree.
-const DISAGREEMENT: f64 = 3.0;
 
 /// An estimate and how far it may be off.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

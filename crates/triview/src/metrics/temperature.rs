@@ -6,11 +6,10 @@
 
 use crate::data::VIEWS;
 use crate::numeric::{columns, golden_section};
+use crate::settings::temperature::MOST_ROWS;
 use crate::settings::temperature::{RANGE, STEPS};
 use rayon::prelude::*;
 
-/// Rows that the likelihood is taken over, at the most.
-const MOST_ROWS: usize = 4096;
 /// The posteriors of each view, sharpened; one column a class.
 pub(super) fn sharpen(posteriors: [&[f64]; VIEWS], prior: &[f64]) -> [Vec<f64>; VIEWS] {
     let k = prior.len();

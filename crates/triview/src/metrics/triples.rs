@@ -6,16 +6,13 @@ use crate::answer::{Deviations, LabelMaps, Labels, Numbers, label_basis};
 use crate::data::{Batch, Sample, VIEWS, block_of, total};
 use crate::features::Evaluated;
 use crate::moments::Plan;
+use crate::settings::triples::{DRAWS, PARTS};
 use rand::RngExt;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
-/// Triples that are drawn in all.
-const DRAWS: usize = 1 << 15;
-/// Parts of the rows that the standard errors rest on: sums over triples are made once more without each of them.
-const PARTS: usize = 16;
 /// Triples, or rows, that one thread works on at a time.
 const CHUNK: usize = 4096;
 

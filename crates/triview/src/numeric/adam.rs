@@ -1,11 +1,6 @@
 //! Steps along noisy slopes.
 
-/// How far a coordinate moves in a step, at the most.
-const RATE: f64 = 0.02;
-/// The share of the steps over which the rate rises: at first the running sizes of slopes rest on a few of them.
-const RISE: f64 = 0.1;
-/// How much of the running means of slopes, and of their squares, a step keeps.
-const KEPT: [f64; 2] = [0.9, 0.99];
+use crate::settings::adam::{KEPT, RATE, RISE};
 
 /// Adam by slopes that are each scaled by their own running size (Adam: Kingma and Ba 2015), with a rate that rises and then falls to
 /// zero as half a cosine.

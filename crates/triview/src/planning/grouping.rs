@@ -12,19 +12,11 @@ use crate::fit::whiten;
 use crate::moments::{Chosen, Grouping};
 use crate::numeric::linalg::from_rows;
 use crate::numeric::{columns, kernel};
+use crate::settings::grouping::{DRAWN, LESS_BALANCED, MOST_COMPARED, OTHERS};
 use faer::Mat;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
-
-/// Up to so many sets of views every way of grouping them is compared: 966 ways for eight.
-const MOST_COMPARED: usize = 8;
-/// Beyond that, so many ways are drawn.
-const DRAWN: usize = 200;
-/// Other ways that are solved for comparison.
-const OTHERS: usize = 3;
-/// They may fall short of the balance of the best by this factor: a group that says little makes a poor comparison.
-const LESS_BALANCED: f64 = 4.0;
 
 /// A proposal for grouping the views.
 pub(super) struct Proposal {

@@ -8,14 +8,11 @@ use crate::error::Result;
 use crate::features::{Basis, FeatureMap, Posterior};
 use crate::numeric::golden_section;
 use crate::numeric::linalg::softmax;
+use crate::settings::chain_fit::{HELD_OUT, SMALLEST};
 use crate::settings::temperature::{RANGE, STEPS};
 
 /// Tokens that are calibrated at a time.
 const CHUNK: usize = 248;
-/// No probability of the adapted model is smaller than this.
-const SMALLEST: f64 = 1e-6;
-/// Of so many sequences one is kept from the fit, and tells how sharp its posteriors should be.
-const HELD_OUT: usize = 6;
 
 /// A chain whose emission scores are the seed model's, calibrated without labels, and whose transitions are those that the data
 /// have: unsupervised re-estimation of the seed model.

@@ -11,11 +11,7 @@ use crate::diagnostics::Alarm;
 use crate::estimator::Estimate;
 use crate::metrics::Measured;
 use crate::numeric::linalg::softmax;
-
-/// Standard errors by which a risk must be below zero, or forbidden transitions above it.
-const BEYOND_POSSIBLE: f64 = 2.0;
-/// The smallest share of forbidden transitions that counts.
-const SOME: f64 = 1e-3;
+use crate::settings::sequences::{BEYOND_POSSIBLE, SOME};
 
 /// How often a decoding gives a token another state than its own.
 #[derive(Debug, Clone, PartialEq)]

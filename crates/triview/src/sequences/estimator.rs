@@ -17,13 +17,11 @@ use crate::features::FeatureChoice;
 use crate::metrics;
 use crate::moments::{Accumulator, Plan};
 use crate::numeric::argmax;
+use crate::settings::sequences::FEWEST_OF_A_STATE;
 use rayon::prelude::*;
 
 /// What the views of a token are called.
 const VIEW_NAMES: [&str; VIEWS] = ["past", "present", "future"];
-
-/// A state that fewer tokens than this are in is not told apart from the others.
-const FEWEST_OF_A_STATE: f64 = 5.0;
 
 /// How to estimate the risk of a labelling of sequences.
 pub type SequenceParams = Parameters<SequenceTask>;

@@ -20,31 +20,14 @@ use crate::numeric::hash;
 use crate::numeric::kernel;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::softmax;
+use crate::settings::chain_fit::{
+    ENOUGH, FIRST_TOKENS, ITERATIONS, LOOKS, RENEWED, RIDGE, RIDGE_OF_STATES, RIDGES, STEP_SHARE,
+    STEP_TOKENS, STEPS, STEPS_OF_STATES,
+};
 use rayon::prelude::*;
 
 /// Tokens that one thread works on at a time, at least: sums are formed in the same order on any number of threads.
 const CHUNK: usize = 512;
-/// Penalties on the squared weights of posteriors, beside the mean log likelihood of a token: of the first maximisation, which
-/// stops early, and, over the number of states, of the second.
-const RIDGE: f64 = 3e-5;
-const RIDGE_OF_STATES: f64 = 6e-4;
-/// Tokens of the first, by L-BFGS over all of them at once, and its iterations.
-const FIRST_TOKENS: usize = 49_152;
-const ITERATIONS: usize = 60;
-/// Ridge functions of the posteriors where there is a second.
-const RIDGES: usize = 48;
-/// There is a second only where there are so many times as many tokens: with fewer it fits them too well.
-const ENOUGH: usize = 2;
-/// Steps of the second, times the number of states, and how many they are at the least and at the most.
-const STEPS_OF_STATES: usize = 15_000;
-const STEPS: [usize; 2] = [1500, 3000];
-/// Tokens of one, at the most; fewer where a step would be more than this share of all.
-const STEP_TOKENS: usize = 4096;
-const STEP_SHARE: usize = 32;
-/// How much of the running averages over tokens each step replaces.
-const RENEWED: f64 = 0.05;
-/// So often on the way the sequences that were kept apart are asked.
-const LOOKS: usize = 6;
 
 /// The sample, as the likelihood needs it.
 pub(crate) struct Likelihood<'a> {

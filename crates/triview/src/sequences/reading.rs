@@ -14,14 +14,9 @@ use super::sums::{ChainSums, Count, Places, SiteCount};
 use crate::answer::{Blended, Deviations, Interval, Kind, LabelMaps};
 use crate::metrics::{Measured, believed};
 use crate::moments::Moments;
+use crate::settings::chain_labels::{DOUBT, SURE};
 use faer::MatRef;
 use std::ops::Range;
-
-/// How wrong the posterior of unlikely states may be, as a share: what rests on it alone is in doubt by as much.
-const DOUBT: f64 = 0.2;
-
-/// Labels correct the posterior where they differ from it by more than so many standard errors of the difference.
-const SURE: f64 = 3.0;
 
 /// The view of the token itself.
 const PRESENT: usize = 1;

@@ -4,22 +4,7 @@ use super::sequences::{SequenceSource, Sequences};
 use super::sites::Identified;
 use crate::error::{Error, Result};
 use crate::numeric::hash;
-
-/// The most tokens of the sequences that a model is adapted to.
-const MOST_TOKENS: usize = 1 << 18;
-
-/// The most tokens of those that states are identified from to begin with.
-const MOST_LOOKED_AT: usize = 1 << 16;
-
-/// The fewest tokens of a sequence that has a token with a past and a future.
-pub(crate) const FEWEST_TOKENS: usize = 3;
-
-/// Sequences that have a token with a past and a future at a position, at the least for each state, where positions are identified by
-/// themselves.
-const FEWEST_AT_A_POSITION: u64 = 50;
-
-/// The most tokens that are left out at either end of a sequence when tokens are identified: messages have settled by then.
-const MARGIN: usize = 3;
+use crate::settings::sequences::{FEWEST_AT_A_POSITION, FEWEST_TOKENS, MARGIN, MOST_LOOKED_AT, MOST_TOKENS};
 
 /// What there is, and some of it.
 pub(crate) struct Census {

@@ -7,12 +7,10 @@ use super::sample::Keyed;
 use crate::data::{Batch, VIEWS};
 use crate::error::{Error, Result};
 use crate::numeric::argmax;
+use crate::settings::sequences::FLOOR;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
-
-/// No message says less than this of a state, relative to its likeliest: identification needs what is bounded.
-const FLOOR: f64 = -30.0;
 
 /// Which tokens are identified by their three views, and which of them together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,12 +6,9 @@ use crate::data::{BlockSums, block_count};
 use crate::features::Evaluated;
 use crate::moments::Plan;
 use crate::numeric::{argmax, hash, kernel};
+use crate::settings::chain_labels::UNLIKELY;
 use rayon::prelude::*;
 use std::ops::Range;
-
-/// States with a smaller posterior than this, by the token alone, count less than fully in what past and future have to label:
-/// labels that are right on average only are noise there, and what they label is large.
-const UNLIKELY: f64 = 0.03;
 
 /// Numbers that are counted over all tokens, one place each.
 #[derive(Debug, Clone, Copy)]

@@ -16,16 +16,11 @@ use super::dawid_skene::{Crowd, Smoothing};
 use super::expected::{by_width, width};
 use crate::answer::Interval;
 use crate::metrics::Measured;
+use crate::settings::annotators::{LEAST, MOST_CLASSES};
 use faer::Mat;
 use faer::Side;
 use faer::linalg::solvers::{DenseSolveCore, Llt};
 use rayon::prelude::*;
-
-/// With more classes than this every item's class is taken to be known, and a column's variances are those of a share of its
-/// votes: the inverses would take longer than the fit.
-const MOST_CLASSES: usize = 32;
-/// No number rests on fewer trials than this, however little is known.
-const LEAST: f64 = 0.01;
 
 /// For each of an annotator's numbers, which are shares, of how many trials it would be one with the same variance.
 pub(crate) struct Trials {

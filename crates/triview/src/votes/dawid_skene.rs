@@ -10,12 +10,7 @@
 use super::cast::Votes;
 use super::expected::{Expect, ExpectedCounts, posteriors, width};
 use crate::numeric::linalg::Product;
-
-/// No probability is smaller than this, so that no item is ever impossible.
-pub(crate) const FLOOR: f64 = 1e-30;
-
-/// Two crowds under which no more of the votes than this change their class are on the way to the same end.
-const SAME: f64 = 1e-3;
+use crate::settings::em::{FLOOR, SAME};
 
 /// A class prior and the confusion matrix of each annotator.
 #[derive(Debug, Clone, PartialEq)]

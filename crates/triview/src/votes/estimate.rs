@@ -13,19 +13,8 @@ use crate::answer::{Deviations, Interval, reach};
 use crate::diagnostics::{Alarm, LEVEL, Verdict};
 use crate::metrics::Measured;
 use crate::numeric::argmax;
+use crate::settings::votes::{DOUBT, EQUAL_FIT, ERRORS, FEWEST_OF_A_CLASS, ITEMS_PER_CELL};
 use statrs::distribution::{ContinuousCDF, Normal};
-
-/// The share of the correction for posteriors that confirm themselves, and of how far the class priors of EM and of the moments
-/// are apart, that the error rate may be off by: on simulated crowds it was, by up to so much.
-const DOUBT: f64 = 0.15;
-/// A class with fewer items than this is not told apart.
-const FEWEST_OF_A_CLASS: f64 = 5.0;
-/// Items with three votes or more that are needed for each cell of a confusion matrix.
-const ITEMS_PER_CELL: usize = 5;
-/// Two ends of EM are equally likely when their objectives differ by no more than this.
-const EQUAL_FIT: f64 = 3.0;
-/// Standard errors by which the best naming must lead the second-best, and two error rates must differ.
-const ERRORS: f64 = 2.0;
 
 /// How the crowd was fitted.
 #[derive(Debug, Clone, PartialEq)]

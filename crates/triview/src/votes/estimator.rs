@@ -11,10 +11,8 @@ use super::pairs::pairs;
 use super::spectral::{NoSpectralStart, name, spectral};
 use crate::error::{Error, Result};
 use crate::estimator::{Common, Parameters, Task};
+use crate::settings::votes::SHOWN;
 
-/// Votes for each class that are added to every annotator's in the confusion matrices that are shown: enough to make what was
-/// never seen possible. More of them make better labels, but hide what an annotator's own votes say.
-const SHOWN: f64 = 1.0;
 /// Without smoothing the likelihood has no sharp top, and goes on rising by little for long.
 const UNSMOOTHED: Stop = Stop { iterations: 5_000, tolerance: 1e-9 };
 

@@ -14,12 +14,8 @@ use super::dawid_skene::{Fitted, Smoothing};
 use super::expected::{ALL_GROUPS, ExpectedCounts, GROUPS};
 use super::spectral::name;
 use crate::answer::Deviations;
+use crate::settings::vote_jackknife::{SEEN, STEPS};
 use rayon::prelude::*;
-
-/// Steps from the whole crowd to that without a group.
-const STEPS: usize = 2;
-/// Items that the change of the posteriors is seen on, at the least, where there are more.
-const SEEN: usize = 20_000;
 
 /// The error rate, the lead of the names and the class prior without each group of items.
 pub(crate) fn without_groups(votes: &Votes, fitted: &Fitted, smoothing: &Smoothing) -> Deviations<Vec<f64>> {

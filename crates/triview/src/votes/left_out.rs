@@ -11,14 +11,11 @@
 //! over and over until it holds (known as CVB0: Asuncion et al. 2009).
 
 use super::cast::Votes;
-use super::dawid_skene::{FLOOR, Fitted, Smoothing};
+use super::dawid_skene::{Fitted, Smoothing};
 use super::expected::{Expect, ExpectedCounts, FACTORS, Known, posteriors, width};
 use crate::numeric::linalg::Product;
-
-/// Rounds at the most.
-const ROUNDS: usize = 20;
-/// A round that changes the mean of the largest posteriors by less is the last.
-const CHANGE: f64 = 2e-4;
+use crate::settings::em::FLOOR;
+use crate::settings::left_out::{CHANGE, ROUNDS};
 
 /// What was found.
 pub(crate) struct LeftOut {

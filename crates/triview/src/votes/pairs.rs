@@ -8,16 +8,11 @@
 use super::cast::{ByBallot, Votes};
 use super::dawid_skene::Crowd;
 use super::expected::{by_width, width};
+use crate::settings::vote_pairs::{FEWEST_SHARED, LEAST_VARIANCE, MOST_MEETINGS};
 use rayon::prelude::*;
 use statrs::distribution::{ContinuousCDF, Normal};
 use std::ops::Range;
 
-/// Items that two annotators must share.
-const FEWEST_SHARED: usize = 20;
-/// The least variance of their agreements for its sum to be near normal.
-const LEAST_VARIANCE: f64 = 5.0;
-/// Pairs of votes on an item that are looked at in all, at the most; items are left out evenly where there are more.
-const MOST_MEETINGS: usize = 20_000_000;
 /// Bands of annotators for each thread, at the least: the first have the most pairs.
 const BANDS: usize = 2;
 /// Pairs of an annotator of a band and any other, at the most.

@@ -11,7 +11,7 @@
 //! Which annotators vote on an item may be anything that does not depend on its class.
 
 use super::cast::Votes;
-use super::dawid_skene::{Crowd, FLOOR, Smoothing};
+use super::dawid_skene::{Crowd, Smoothing};
 use super::expected::ExpectedCounts;
 use crate::answer::Surrogates;
 use crate::answer::assign;
@@ -21,14 +21,9 @@ use crate::fit::refinement::{Distance, Objective, refine};
 use crate::fit::{Mixture, Whitening, power_method};
 use crate::moments::{Family, Part};
 use crate::numeric::kernel;
+use crate::settings::em::FLOOR;
+use crate::settings::spectral::{ITEMS_PER_NUMBER, MOST_CLASSES, MOST_ITEMS};
 use faer::Mat;
-
-/// Items that moments are taken from at the most, and that annotators are read off from: EM goes on with all.
-const MOST_ITEMS: usize = 50_000;
-/// Items that all three blocks must vote on for each number that a block's view of the classes has.
-const ITEMS_PER_NUMBER: usize = 5;
-/// With more classes than this their third moment costs more than the start is worth.
-const MOST_CLASSES: usize = 32;
 
 /// Why there is no such start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

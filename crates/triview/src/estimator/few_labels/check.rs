@@ -6,19 +6,9 @@ use crate::answer::assign;
 use crate::diagnostics::Alarm;
 use crate::estimator::Estimate;
 use crate::numeric::argmax;
+use crate::settings::few_labels::{CONFIRMED, CONTRADICTED, DISAGREEMENT, SMALLEST, UNLIKE};
 use faer::Mat;
 use statrs::distribution::{ContinuousCDF, Normal};
-
-/// No probability of a class counts as smaller: one label alone contradicts nothing.
-const SMALLEST: f64 = 1e-3;
-/// Logarithm of the odds by which labels confirm the names of the classes.
-const CONFIRMED: f64 = 3.0;
-/// Logarithm of the odds by which they contradict them.
-const CONTRADICTED: f64 = 10.0;
-/// Standard errors by which two estimates of the same risk must differ.
-const DISAGREEMENT: f64 = 3.0;
-/// Chance of a false alarm of labelled rows that are unlike the others.
-const UNLIKE: f64 = 1e-3;
 
 /// What labels say of the classes' names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]

@@ -2,12 +2,10 @@
 
 use crate::answer::Interval;
 use crate::metrics::Measured;
+use crate::settings::few_labels::TOLD;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::collections::BTreeMap;
-
-/// What is imputed counts where the slope of losses by it is so many standard errors above zero.
-const TOLD: f64 = 2.0;
 
 /// A mean by labels, with and without what is imputed to the other rows.
 #[derive(Debug, Clone, PartialEq, Serialize)]

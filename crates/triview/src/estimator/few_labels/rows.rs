@@ -6,9 +6,7 @@ use crate::error::Result;
 use crate::estimator::Labeller;
 use crate::loss::{self, Loss, SharedLoss, Whole};
 use crate::numeric::argmax;
-
-/// Blocks that the error of a mean over all rows rests on; rows that depend on each other are in one.
-pub(super) const BLOCKS: usize = 64;
+use crate::settings::few_labels::BLOCKS;
 
 /// Sums over all rows, and the labelled rows themselves.
 pub(super) struct Rows {

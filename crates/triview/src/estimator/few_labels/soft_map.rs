@@ -13,12 +13,8 @@
 use super::rows::Rows;
 use crate::answer::Interval;
 use crate::metrics::Measured;
+use crate::settings::soft_map::{FOLDS, STEPS};
 use statrs::distribution::{ContinuousCDF, StudentsT};
-
-/// Steps of the maximisation.
-const STEPS: usize = 200;
-/// Groups of labels that are left out in turn for the standard error.
-const FOLDS: usize = 20;
 
 /// The map, and the risk under it.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]

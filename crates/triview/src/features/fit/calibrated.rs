@@ -5,9 +5,7 @@ use crate::error::Result;
 use crate::features::fit::sieve::Sieve;
 use crate::features::{Basis, FeatureMap, Way};
 use crate::numeric::lbfgs::minimise;
-
-/// Iterations of the calibration: features need not be at its optimum to be good.
-const ITERATIONS: usize = 15;
+use crate::settings::calibrated::ITERATIONS;
 
 /// Posteriors `q_v = softmax(t_v s_v + b_v)` of each view, with the temperatures `t_v`, the offsets `b_v` and the prior that
 /// make the rows most likely (see [`Sieve`]).

@@ -4,10 +4,8 @@ use crate::data::VIEWS;
 use crate::error::Result;
 use crate::features::{Basis, FeatureMap, Posterior, Way};
 use crate::numeric::linalg::{from_rows, symmetric_eigen};
+use crate::settings::discriminant::LEAST_WITHIN;
 use faer::Mat;
-
-/// The least share of the variance that is taken to be within classes.
-const LEAST_WITHIN: f64 = 1e-4;
 
 /// Linear discriminant weights, one row a class, constant first: `B_j = S^-1 mu_j`,
 /// `b_j = log pi_j - mu_j . B_j / 2` with the covariance within classes

@@ -6,18 +6,7 @@ use super::sieve::Sieve;
 use crate::data::{Batch, VIEWS, take_rows};
 use crate::error::Result;
 use crate::features::{Basis, FeatureMap, Way};
-
-/// Ridge functions of the sieve's basis for each view.
-const RIDGES: usize = 18;
-/// Penalty on the sieve's squared weights, beside the mean log likelihood.
-pub(crate) const PENALTY: f64 = 1e-3;
-/// Scores of a view on which starts of the sieve's maximisation are tried, and the fewest rows of them.
-const TRIAL_SCORES: usize = 40_960;
-const TRIAL_ROWS: usize = 4_096;
-/// Iterations of the sieve's maximisation from each start, before the better one goes on.
-pub(crate) const TRIAL_ITERATIONS: usize = 12;
-/// Iterations of the sieve's maximisation: features need not be at the maximum to be good.
-const ITERATIONS: usize = 30;
+use crate::settings::posteriors::{ITERATIONS, PENALTY, RIDGES, TRIAL_ITERATIONS, TRIAL_ROWS, TRIAL_SCORES};
 
 /// Posteriors by maximum likelihood, from the model's own posterior and from the labels that a first pass's other views
 /// give to each view. Both are tried on few rows, those

@@ -7,9 +7,7 @@ use crate::error::{Error, Result};
 use crate::features::{Basis, FeatureMap, Posterior, Way};
 use crate::numeric::columns;
 use crate::numeric::lbfgs::minimise;
-
-/// Penalty on the squared weights.
-const PENALTY: f64 = 1e-3;
+use crate::settings::regression::PENALTY;
 
 /// Posteriors by softmax regression of the other views' surrogate labels on a view's scores: minimises
 /// `E[log sum_j exp(B phi)_j - W_-v . B phi]`.

@@ -16,12 +16,9 @@ use crate::numeric::columns;
 use crate::numeric::kernel;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::softmax;
+use crate::settings::sieve::CALIBRATION;
 use rayon::prelude::*;
 use std::borrow::Cow;
-
-/// Weight of `1/2 (log mean(q_vj) - log omega_j)^2`. The likelihood hardly minds by what factor a class's `q_vj`
-/// is small; a posterior's mean is the prior, which this holds it to.
-const CALIBRATION: f64 = 1.0;
 
 /// Rows worked on at a time, by one thread.
 const CHUNK: usize = 248;

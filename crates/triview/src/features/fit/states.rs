@@ -1,6 +1,6 @@
 //! Posteriors of more latent states than classes: where their likelihood is climbed from.
 
-use super::posteriors::{PENALTY as CLASS_PENALTY, TRIAL_ITERATIONS, bases, few, start};
+use super::posteriors::{bases, few, start};
 use super::present::{Present, model_posterior};
 use super::sieve::Sieve;
 use crate::data::{Batch, VIEWS};
@@ -8,23 +8,11 @@ use crate::error::Result;
 use crate::features::{Basis, FeatureMap, Way};
 use crate::numeric::argmax;
 use crate::numeric::kmeans::{Points, nearest};
+use crate::settings::posteriors::{PENALTY as CLASS_PENALTY, TRIAL_ITERATIONS};
+use crate::settings::states::{ATTEMPTS, CLUSTERED_ROWS, ITERATIONS, PENALTY, RIDGES, STARTS};
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_pcg::Pcg64;
-
-/// Ridge functions of the sieve's basis for each view: states differ in more ways than classes.
-const RIDGES: usize = 60;
-/// The penalty on the sieve's squared weights is so much over the number of rows. States are narrow and lie close, and what
-/// tells them apart are steep posteriors, which a larger penalty makes flat.
-const PENALTY: f64 = 2.0;
-/// Clusterings of all rows, and as many within each class, that the likelihood is climbed from.
-const STARTS: usize = 2;
-/// Attempts at each clustering, of which the tightest counts: a single one often takes two clusters for one.
-const ATTEMPTS: usize = 10;
-/// Iterations of the maximisation from the best start.
-const ITERATIONS: usize = 200;
-/// Rows that clusters are found from.
-const CLUSTERED_ROWS: usize = 8192;
 
 /// The best of posteriors of so many states from several starts, given labels of classes that the other views give to each view.
 ///

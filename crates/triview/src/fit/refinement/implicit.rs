@@ -24,15 +24,10 @@ use crate::data::{VIEWS, others};
 use crate::fit::Mixture;
 use crate::moments::{Chunk, FeatureRows};
 use crate::numeric::linalg::dot;
+use crate::settings::implicit::{MOST_ITERATIONS, OF_SAMPLING};
 use faer::linalg::matmul::matmul;
 use faer::{Accum, Mat, MatRef, Par};
 use rayon::prelude::*;
-
-/// The gradient vanishes when its entries are this fraction of what they are by sampling alone: every look at it is a
-/// reading of all rows, and nothing is gained by more.
-const OF_SAMPLING: f64 = 0.01;
-/// Readings at the most.
-const MOST_ITERATIONS: usize = 40;
 
 /// The distance and its [`Pull`], less half the squared length of the moments, as a function of a point.
 pub(crate) struct Implicit<'a> {

@@ -13,6 +13,7 @@ pub(crate) use point::{Expansion, Shape};
 
 use crate::fit::Mixture;
 use crate::numeric::lbfgs::minimise;
+use crate::settings::refinement::{COARSE_GRADIENT, FINE_GRADIENT, MOST_ITERATIONS, REFIT_STEPS};
 use faer::linalg::solvers::Llt;
 
 /// How far mixtures are from the moments of some rows, as a function of a point: what a fit minimises, whether the
@@ -39,13 +40,6 @@ pub(crate) trait Misfit {
         None
     }
 }
-
-/// L-BFGS stops here: the gradient of whitened moments is of the order of one away from a minimum.
-const COARSE_GRADIENT: f64 = 1e-6;
-/// Newton's steps go on until here, which fixes the risk to 1e-9 whatever order the sums were made in.
-const FINE_GRADIENT: f64 = 1e-12;
-/// L-BFGS iterations at the most; ill-conditioned fits need some hundreds.
-const MOST_ITERATIONS: usize = 500;
 
 /// A refined fit.
 #[derive(Debug, Clone)]
@@ -89,10 +83,6 @@ fn finish<M: Misfit>(objective: &M, point: Vec<f64>, tolerance: f64, iterations:
         converged: fine.converged,
     }
 }
-
-/// Steps of a refit. Leaving out one block of 64 moves the solution little, and the curvature hardly: the
-/// second step corrects the first by some hundredths of it.
-const REFIT_STEPS: usize = 2;
 
 /// A converged fit that is ready to be repeated on slightly different moments.
 pub(crate) struct Refit {

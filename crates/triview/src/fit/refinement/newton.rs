@@ -6,12 +6,10 @@ use crate::data::VIEWS;
 use crate::fit::Mixture;
 use crate::numeric::lbfgs::Minimum;
 use crate::numeric::linalg::{dot, pseudo_inverse};
+use crate::settings::newton::MOST_INNER;
 use faer::linalg::matmul::matmul;
 use faer::linalg::solvers::{Llt, Solve};
 use faer::{Accum, Mat, MatMut, MatRef, Par};
-
-/// Conjugate gradient steps for one Newton step, at the most.
-const MOST_INNER: usize = 200;
 
 /// Newton steps from a point near a minimum, until no entry of the gradient exceeds the tolerance.
 ///

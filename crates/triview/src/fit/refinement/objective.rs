@@ -5,6 +5,7 @@ use super::point::{Expansion, Shape, inner, product};
 use crate::data::{VIEWS, others};
 use crate::fit::{Mixture, slice};
 use crate::numeric::linalg::dot;
+use crate::settings::second_derivative::MOST_FACTORED;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::linalg::solvers::Llt;
@@ -143,9 +144,6 @@ impl Misfit for Objective {
         self.hessian(at).llt(Side::Lower).ok()
     }
 }
-
-/// Up to so many unknowns the second derivative is formed: 22 classes, and 20 MB.
-const MOST_FACTORED: usize = 1_500;
 
 impl Objective {
     pub(crate) fn new(distance: Distance, cells: Vec<f64>, maps: [Mat<f64>; VIEWS], k: usize) -> Self {
