@@ -42,8 +42,8 @@ pub(crate) mod shrinkage {
     /// `c` where there are more latent states than classes, whose labels are far noisier: with it, and the sieve of [`super::states`], answers
     /// were within 5 labelled standard errors in 20 of 20 populations, where 16 were before.
     pub(crate) const CAUTION_OF_STATES: f64 = 16.0;
-    /// The power of the share that errors of the difference count with: between one, as if the posterior said nothing, and one half, as if
-    /// its own error were known to be of the size of `d`, the geometric mean.
+    /// The power of the share that errors of the difference count with: the mean of zero, as if the posterior said nothing, and one half, as
+    /// if its own error were known to be of the size of `d`.
     pub(crate) const ERROR_POWER: f64 = 0.25;
     /// How far the correction of a metric by triples must stand out of its error to be believed by half, squared.
     pub(crate) const METRICS_CAUTION: f64 = 4.0;

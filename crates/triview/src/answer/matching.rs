@@ -219,4 +219,51 @@ mod tests {
             assert!(matching.gap >= 0.0, "{seed}: {}", matching.gap);
         }
     }
+
+    /// Every order of so many things.
+    fn orders(count: usize) -> Vec<Vec<usize>> {
+        if count == 0 {
+            return vec![Vec::new()];
+        }
+        let with_last = |order: Vec<usize>| {
+            (0..count).map(move |place| {
+                let mut longer = order.clone();
+                longer.insert(place, count - 1);
+                longer
+            })
+        };
+        orders(count - 1).into_iter().flat_map(with_last).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_assignment_is_better_than_the_best_and_none_but_it_than_the_second(
+            cells in proptest::collection::vec(-5.0_f64..5.0, 25), k in 2_usize..=5,
+        ) {
+            let weights = Mat::from_fn(k, k, |i, j| cells[i * 5 + j]);
+            let total = |order: &[usize]| order.iter().enumerate().map(|(j, &i)| weights[(i, j)]).sum::<f64>();
+            let mut totals: Vec<f64> = orders(k).iter().map(|order| total(order)).collect();
+            totals.sort_by(|a, b| b.total_cmp(a));
+            let matching = assign(&weights);
+            // Weights are whole numbers in 2^48 steps of their range.
+            proptest::prop_assert!((total(&matching.order) - totals[0]).abs() < 1e-9);
+            proptest::prop_assert!((matching.gap - (totals[0] - totals[1])).abs() < 1e-9);
+        }
+
+        #[test]
+        fn states_are_called_as_brute_force_would(
+            cells in proptest::collection::vec(-5.0_f64..5.0, 12), prior in proptest::collection::vec(0.1_f64..1.0, 4),
+        ) {
+            let weights = Mat::from_fn(4, 3, |i, j| cells[i * 3 + j]);
+            // Of all ways to call four states by three classes, each class at least once, the one with the largest sum.
+            let calls = (0..81_usize).map(|code| [code / 27, code / 9 % 3, code / 3 % 3, code % 3]);
+            let every_class = |call: &[usize; 4]| (0..3).all(|class| call.contains(&class));
+            let total = |call: &[usize]| call.iter().enumerate().map(|(z, &class)| weights[(z, class)]).sum::<f64>();
+            let best = calls.filter(every_class).map(|call| total(&call)).fold(f64::NEG_INFINITY, f64::max);
+            let matching = call_states(&weights, &prior);
+            let mut found = vec![0; 4];
+            matching.order.iter().zip(&matching.names).for_each(|(&state, &class)| found[state] = class);
+            proptest::prop_assert!((total(&found) - best).abs() < 1e-9);
+        }
+    }
 }

@@ -179,3 +179,58 @@ fn divide_columns(matrix: &mut Mat<f64>, by: &[f64]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::exact::Exact;
+
+    fn surrogates(exact: &Exact) -> Result<Surrogates> {
+        let whitening = Whitening::of(&exact.family, &exact.sums)?;
+        let mixture = whitening.mixture(exact.prior.clone(), exact.means.clone());
+        Surrogates::new(&whitening, &mixture, &exact.family, &exact.sums)
+    }
+
+    #[test]
+    fn labels_are_one_hot_on_average_over_the_rows_of_a_class() -> Result<()> {
+        for (k, values) in [(2, [2, 3, 2]), (3, [4, 3, 5]), (4, [6, 5, 4])] {
+            let exact = Exact::new(k, values);
+            for (map, means) in surrogates(&exact)?.maps.iter().zip(&exact.means) {
+                // E[w | y = j] = S U_j.
+                let labels = map * means;
+                for (i, j) in (0..k * k).map(|at| (at / k, at % k)) {
+                    let expected = f64::from(u8::from(i == j));
+                    assert!((labels[(i, j)] - expected).abs() < 1e-9, "{i} {j}: {}", labels[(i, j)]);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn labels_of_a_row_sum_to_one() -> Result<()> {
+        let exact = Exact::new(3, [6, 5, 4]);
+        for map in &surrogates(&exact)?.maps {
+            for c in 0..map.ncols() {
+                let sum: f64 = (0..3).map(|j| map[(j, c)]).sum();
+                assert!((sum - f64::from(u8::from(c == 0))).abs() < 1e-12, "{c}: {sum}");
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn the_other_views_labels_give_class_means() -> Result<()> {
+        let exact = Exact::new(3, [4, 3, 5]);
+        let surrogates = surrogates(&exact)?;
+        for v in 0..VIEWS {
+            // The function is the view's features themselves.
+            let means = surrogates.class_means(v, &exact.prior, &exact.family.cross[v], &exact.sums);
+            for (i, j) in (0..means.nrows()).flat_map(|i| (0..3).map(move |j| (i, j))) {
+                assert!((means[(i, j)] - exact.means[v][(i, j)]).abs() < 1e-9, "{v} {i} {j}");
+            }
+            assert!((surrogates.weights(v).iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+        Ok(())
+    }
+}

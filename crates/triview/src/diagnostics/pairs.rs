@@ -202,3 +202,68 @@ fn bins_by_features(layout: &Layout, v: usize, a: usize, sums: &[f64]) -> Mat<f6
     let part = &layout.bins_features[v][usize::from(others(v)[1] == a)];
     from_rows(part.of(sums), part.shape[0], part.shape[1])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::data::{Batch, Sample};
+    use crate::estimator::Params;
+    use crate::features::FeatureChoice;
+    use crate::lab::{Population, Preset};
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    /// What a linear map makes of each row's columns.
+    fn mapped(map: &Mat<f64>, columns: &[f64], rows: usize) -> Vec<Vec<f64>> {
+        let cell = |i: usize, row: usize| {
+            (0..map.ncols()).map(|c| map[(i, c)] * columns[c * rows + row]).sum::<f64>()
+        };
+        (0..rows).map(|row| (0..map.nrows()).map(|i| cell(i, row)).collect()).collect()
+    }
+
+    #[test]
+    fn residuals_from_moments_are_those_of_the_rows() -> Result<()> {
+        let population = Population::draw(&Preset::Six.setting(), 5)?;
+        let (rows, _) = population.rows(900, &mut Pcg64::seed_from_u64(6));
+        let sample = Sample::new(population.schema().clone(), rows.clone());
+        let estimator = Params::new().check()?;
+        let plan = estimator.planner(&sample)?.plan_many(FeatureChoice::Auto)?;
+        let sums_of = |rows: &Batch| -> Result<Moments> {
+            let mut sums = plan.keeping_accumulator()?;
+            sums.update(rows)?;
+            sums.finish()
+        };
+        let whole = sums_of(&rows)?;
+        let (layout, total) = (whole.layout(), whole.total());
+        let bins = Whitening::of(&layout.bins, &total)?;
+        let whitening = Whitening::of(&layout.features, &total)?;
+        let few = rows.select(&(100..137).collect::<Vec<_>>());
+        let block = sums_of(&few)?.total();
+        let n = few.rows();
+        for third in 0..VIEWS {
+            let pair = Pair::new(layout, &bins, &whitening, third, &total)?;
+            let residuals: Vec<Vec<Vec<f64>>> = others(third)
+                .into_iter()
+                .zip(&pair.views)
+                .map(|(v, (map, slopes))| {
+                    let evaluated = plan.evaluate(&few, v);
+                    let mut indicators = Vec::new();
+                    plan.bins[v].evaluate((n, few.k()), few.view(v), &[], &mut indicators);
+                    let (of_bins, explained) =
+                        (mapped(map, &indicators, n), mapped(slopes, &evaluated.features, n));
+                    let less = |(a, b): (&Vec<f64>, Vec<f64>)| a.iter().zip(b).map(|(a, b)| a - b).collect();
+                    of_bins.iter().zip(explained).map(less).collect()
+                })
+                .collect();
+            let from_moments = pair.residual(layout, &block, 10.0);
+            let [first, second] = [0, 1].map(|v: usize| residuals[v][0].len());
+            assert_eq!(from_moments.len(), first * second);
+            for (at, found) in from_moments.iter().enumerate() {
+                let (i, j) = (at % first, at / first);
+                let sum: f64 = (0..n).map(|row| residuals[0][row][i] * residuals[1][row][j]).sum();
+                assert!((found - sum / 10.0).abs() < 1e-9, "{third} {i} {j}: {found} {}", sum / 10.0);
+            }
+        }
+        Ok(())
+    }
+}

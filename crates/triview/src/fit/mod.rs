@@ -2,6 +2,8 @@
 //! classes.
 
 mod agreement;
+#[cfg(test)]
+pub(crate) mod exact;
 mod mixture;
 mod power;
 pub(crate) mod refinement;

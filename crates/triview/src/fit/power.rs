@@ -139,3 +139,42 @@ fn normalise(x: &mut [f64]) {
         x.iter_mut().for_each(|x| *x /= norm);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::Whitening;
+    use crate::fit::exact::Exact;
+
+    #[test]
+    fn exact_moments_are_decomposed_and_put_together_again() -> Result<()> {
+        for (k, values) in [(2, [2, 2, 2]), (3, [4, 3, 5]), (4, [6, 5, 4])] {
+            let exact = Exact::new(k, values);
+            let whitening = Whitening::of(&exact.family, &exact.sums)?;
+            let moments = whitening.apply(&exact.family, &exact.sums);
+            let found = power_method(&moments, k, 1)?.expect("a decomposition");
+            let [d1, d2, d3] = moments.dims;
+            for at in 0..d1 * d2 * d3 {
+                let (a, b, c) = (at / (d2 * d3), at / d3 % d2, at % d3);
+                let of_class = |j: usize| {
+                    found.prior[j] * found.means[0][(a, j)] * found.means[1][(b, j)] * found.means[2][(c, j)]
+                };
+                let cell: f64 = (0..k).map(of_class).sum();
+                // Power iterations stop at changes of 1e-12, which deflation and inverses multiply.
+                assert!((cell - moments.tensor[at]).abs() < 1e-8, "{k}: {cell} {}", moments.tensor[at]);
+            }
+            let (mut prior, mut truth) = (found.prior.clone(), exact.prior.clone());
+            [&mut prior, &mut truth].map(|prior| prior.sort_by(f64::total_cmp));
+            assert!(prior.iter().zip(&truth).all(|(p, q)| (p - q).abs() < 1e-8), "{prior:?} {truth:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn fewer_classes_than_asked_for_are_no_decomposition() -> Result<()> {
+        let exact = Exact::new(2, [4, 4, 4]);
+        let whitening = Whitening::of(&exact.family, &exact.sums)?;
+        assert!(power_method(&whitening.apply(&exact.family, &exact.sums), 3, 1)?.is_none());
+        Ok(())
+    }
+}

@@ -177,3 +177,51 @@ pub(crate) fn whiten(gram: &[f64], q: usize) -> Result<Mat<f64>> {
     }
     Ok(map)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fit::exact::Exact;
+
+    #[test]
+    fn whitened_features_have_unit_second_moments() -> Result<()> {
+        let exact = Exact::new(3, [4, 3, 5]);
+        let whitening = Whitening::of(&exact.family, &exact.sums)?;
+        for (map, part) in whitening.maps.iter().zip(&exact.family.gram) {
+            let q = part.shape[0];
+            let gram = MatRef::from_row_major_slice(part.of(&exact.sums), q, q);
+            let second = map * gram * map.transpose() * faer::Scale(1.0 / part.of(&exact.sums)[0]);
+            assert_eq!(second.nrows(), q);
+            for (i, j) in (0..q * q).map(|at| (at / q, at % q)) {
+                let expected = f64::from(u8::from(i == j));
+                assert!((second[(i, j)] - expected).abs() < 1e-12, "{i} {j}: {}", second[(i, j)]);
+            }
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn whitening_can_be_undone() -> Result<()> {
+        let exact = Exact::new(3, [4, 3, 5]);
+        let whitening = Whitening::of(&exact.family, &exact.sums)?;
+        let whitened = whitening.apply(&exact.family, &exact.sums);
+        let [first, second, third] = &whitening.inverses()?;
+        let rows = exact.family.tensor.of(&exact.sums)[0];
+        for (back, cell) in
+            whitened.mapped([first, second, third]).iter().zip(exact.family.tensor.of(&exact.sums))
+        {
+            assert!((back - cell / rows).abs() < 1e-12, "{back} {}", cell / rows);
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn directions_that_do_not_vary_are_left_out() -> Result<()> {
+        // The last feature is one less the other.
+        let rows = [[1.0, 0.0, 1.0], [1.0, 1.0, 0.0], [1.0, 1.0, 0.0]];
+        let gram: Vec<f64> =
+            (0..9).map(|at| rows.iter().map(|row| row[at / 3] * row[at % 3]).sum()).collect();
+        assert_eq!(whiten(&gram, 3)?.nrows(), 2);
+        Ok(())
+    }
+}
