@@ -21,7 +21,7 @@ use crate::loss::{self, Loss};
 use crate::numeric::argmax;
 
 /// What a baseline says.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
 pub struct Said {
     /// The mean loss.
     pub risk: Option<f64>,
@@ -45,7 +45,7 @@ impl Said {
 pub type Unsuited = &'static str;
 
 /// A baseline and what it says of some rows.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Baseline {
     /// Its name.
     pub name: &'static str,

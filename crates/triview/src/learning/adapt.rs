@@ -164,7 +164,7 @@ pub struct Judgement {
 }
 
 /// An adapted model.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct Adaptation {
     /// The model.
     pub model: LogisticModel,

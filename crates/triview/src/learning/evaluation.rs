@@ -6,7 +6,7 @@ use crate::numeric::argmax;
 use crate::numeric::linalg::log_sum_exp;
 
 /// A mean over rows, and how far it may be from the population's.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct Mean {
     /// The mean.
     pub value: f64,

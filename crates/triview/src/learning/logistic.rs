@@ -132,7 +132,7 @@ fn add_gradient(shape: &Shape, theta: &[f64], rows: &FeatureBatch, chosen: &[usi
 }
 
 /// A linear score for every class in every view.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct LogisticModel {
     classes: usize,
     /// Classes x features for each view, column-major: the weights of one feature lie together.

@@ -16,7 +16,7 @@ const CHUNK: usize = 248;
 
 /// A chain whose emission scores are the seed model's, calibrated without labels, and whose transitions are those that the data
 /// have: unsupervised re-estimation of the seed model.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct Adapted {
     chain: Chain,
     /// Absent in the seed model itself.
@@ -24,7 +24,7 @@ pub struct Adapted {
 }
 
 /// `b (log q(y | x_t) - log pi) - c`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 struct Emission {
     posterior: Posterior,
     prior: Vec<f64>,

@@ -6,6 +6,7 @@
 use super::kernel::{Kernel, add};
 use super::messages::Messages;
 use crate::error::{Error, Result};
+use serde::ser::SerializeStruct;
 use crate::numeric::argmax;
 
 /// Log potentials of first states and of transitions, checked.
@@ -15,6 +16,17 @@ pub struct Chain {
     initial: Vec<f64>,
     pub(super) forward: Kernel,
     pub(super) backward: Kernel,
+}
+
+impl serde::Serialize for Chain {
+    /// Names and log potentials, as they were given.
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        let mut chain = serializer.serialize_struct("Chain", 3)?;
+        chain.serialize_field("states", &self.states)?;
+        chain.serialize_field("initial", &self.initial)?;
+        chain.serialize_field("transition", &self.transition())?;
+        chain.end()
+    }
 }
 
 /// How scores of paths are taken together.

@@ -14,7 +14,7 @@ use crate::numeric::linalg::softmax;
 use crate::settings::sequences::{BEYOND_POSSIBLE, SOME};
 
 /// How often a decoding gives a token another state than its own.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct TokenError {
     /// The estimate.
     pub estimate: Measured,
@@ -23,7 +23,7 @@ pub struct TokenError {
 }
 
 /// The answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct SequenceEstimate {
     /// The mean of `-log p(y | x)` over sequences.
     pub risk: Measured,

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// Which tokens are identified by their three views, and which of them together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub enum Identified {
     /// Those with at least so many tokens before and after them, where messages have settled, pooled over positions.
     Pooled {

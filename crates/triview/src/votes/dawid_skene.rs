@@ -13,7 +13,7 @@ use crate::numeric::linalg::Product;
 use crate::settings::em::{FLOOR, SAME};
 
 /// A class prior and the confusion matrix of each annotator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Crowd {
     /// `pi`.
     pub prior: Vec<f64>,

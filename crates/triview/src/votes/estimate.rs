@@ -17,7 +17,7 @@ use crate::settings::votes::{DOUBT, EQUAL_FIT, ERRORS, FEWEST_OF_A_CLASS, ITEMS_
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// How the crowd was fitted.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct VoteFit {
     /// The start that the better end was reached from.
     pub start: VoteStart,
@@ -38,7 +38,7 @@ pub struct VoteFit {
 }
 
 /// What is known of an annotator.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Annotator {
     /// Votes cast.
     pub votes: u32,
@@ -49,7 +49,7 @@ pub struct Annotator {
 }
 
 /// The answer.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, serde::Serialize)]
 pub struct VoteEstimate {
     /// How often the label of an item, the class with the largest posterior, is wrong.
     pub error_rate: Measured,

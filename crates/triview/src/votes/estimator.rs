@@ -68,7 +68,7 @@ pub struct VoteEstimator {
 }
 
 /// Where EM started from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub enum VoteStart {
     /// The votes' majority.
     Majority,

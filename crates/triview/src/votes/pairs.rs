@@ -19,7 +19,7 @@ const BANDS: usize = 2;
 const MOST_CELLS: usize = 1 << 22;
 
 /// How two annotators agree.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Pair {
     /// The two.
     pub annotators: [usize; 2],

@@ -26,7 +26,7 @@ use crate::settings::spectral::{ITEMS_PER_NUMBER, MOST_CLASSES, MOST_ITEMS};
 use faer::Mat;
 
 /// Why there is no such start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 pub enum NoSpectralStart {
     /// Too few items have votes from all three blocks.
     FewItems,
