@@ -3,16 +3,16 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Result;
-use triview::data::{Batch, InMemory, Schema};
-use triview::estimator::Labeller;
-use triview::estimator::{Estimate, Params};
+use triview::data::{Batch, InMemory, Sample, Schema};
+use triview::estimator::{Labeller, Params};
 use triview::lab::{Population, Preset};
 use triview::learning::log_loss;
 
 /// What labels rows, fitted to these.
-fn labeller(schema: &Schema, rows: Batch) -> Result<(Estimate, Labeller)> {
-    let (source, estimator) = (InMemory::new(schema.clone(), vec![rows]), Params::new().check()?);
-    estimator.solve_labelling(&estimator.moments(&source, &estimator.look(&source)?)?)
+fn labeller(schema: &Schema, rows: Batch) -> Result<Labeller> {
+    let (source, estimator) = (InMemory::new(schema.clone(), [rows]), Params::new().check()?);
+    let moments = estimator.moments(&source, &estimator.plan(&Sample::of(&source)?)?)?;
+    estimator.solve(&moments)?.labeller()
 }
 
 #[test]
@@ -23,9 +23,9 @@ fn surrogates_are_one_hot_on_average_in_every_class() -> Result<()> {
         // The labels' maps are fitted to a hundred times the rows that the means are taken over: their own error, some three
         // labelled standard errors of those rows, is a third of the means'.
         let (rows, _) = population.rows(400_000, &mut Pcg64::seed_from_u64(12));
-        let (_, labeller) = labeller(population.schema(), rows)?;
+        let labeller = labeller(population.schema(), rows)?;
         let (rows, classes) = population.rows(4_000, &mut Pcg64::seed_from_u64(13));
-        let labels = labeller.label(&rows);
+        let labels = labeller.label(&rows)?;
         let mut squares = Vec::new();
         for (group, i, j) in (0..3 * k * k).map(|at| (at / k / k, at / k % k, at % k)) {
             let of_class: Vec<f64> = (0..rows.rows())
@@ -54,9 +54,9 @@ fn surrogates_are_one_hot_on_average_in_every_class() -> Result<()> {
 fn the_loss_of_surrogates_is_that_of_labels() -> Result<()> {
     let population = Population::draw(&Preset::Three.setting(), 11)?;
     let (rows, _) = population.rows(60_000, &mut Pcg64::seed_from_u64(12));
-    let (_, labeller) = labeller(population.schema(), rows)?;
+    let labeller = labeller(population.schema(), rows)?;
     let (rows, classes) = population.rows(8_000, &mut Pcg64::seed_from_u64(14));
-    let labels = labeller.label(&rows);
+    let labels = labeller.label(&rows)?;
     // Any function of a view and a class: here one that no model is made of.
     let function = |view: usize, class: usize, row: usize| (rows.column(view, class)[row] / 2.0).tanh();
     let differences: Vec<f64> = (0..rows.rows())
@@ -83,11 +83,10 @@ fn posteriors_are_calibrated() -> Result<()> {
     let population = Population::draw(&Preset::Three.setting(), 11)?;
     let (rows, classes) = population.rows(20_000, &mut Pcg64::seed_from_u64(15));
     for features in ["posterior", "softmax"] {
-        let source = InMemory::new(population.schema().clone(), vec![rows.clone()]);
+        let source = InMemory::new(population.schema().clone(), [rows.clone()]);
         let estimator = Params::new().features(features.parse()?).check()?;
-        let moments = estimator.moments(&source, &estimator.look(&source)?)?;
-        let (_, labeller) = estimator.solve_labelling(&moments)?;
-        let posterior = labeller.posterior(&rows);
+        let moments = estimator.moments(&source, &estimator.plan(&Sample::of(&source)?)?)?;
+        let posterior = estimator.solve(&moments)?.labeller()?.posterior(&rows)?;
         let n = rows.rows();
         for row in 0..n {
             let sum: f64 = (0..3).map(|class| posterior[class * n + row]).sum();
