@@ -2,11 +2,11 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use triview::Result;
 use triview::data::{Batch, InMemory, Sample, Schema};
 use triview::estimator::{Labeller, Params};
 use triview::lab::{Population, Preset};
 use triview::learning::log_loss;
+use triview::{Error, Result};
 
 /// What labels rows, fitted to these.
 fn labeller(schema: &Schema, rows: Batch) -> Result<Labeller> {
@@ -97,6 +97,24 @@ fn posteriors_are_calibrated() -> Result<()> {
         // The model is wrong, and the posterior knows better.
         let model = log_loss(&rows, &classes).value;
         assert!(-log_likelihood < model, "{features}: {log_likelihood} against {model}");
+    }
+    Ok(())
+}
+
+#[test]
+fn rows_of_other_views_or_classes_are_refused() -> Result<()> {
+    let population = Population::draw(&Preset::Three.setting(), 11)?;
+    let (rows, _) = population.rows(2_000, &mut Pcg64::seed_from_u64(16));
+    let sample = Sample::new(population.schema().clone(), rows.clone());
+    let plan = Params::new().check()?.plan(&sample)?;
+    let labeller = labeller(population.schema(), rows)?;
+    for (views, classes, what, given) in [(4, 3, "views", 4), (3, 2, "classes", 2)] {
+        let other = Batch::from_rows(&vec![0.5; 2 * views * classes], views, classes)?;
+        let refused = Some(Error::Shape { what, given, needed: 3 });
+        assert_eq!(labeller.label(&other).err(), refused);
+        assert_eq!(labeller.posterior(&other).err(), refused);
+        assert_eq!(labeller.state_posterior(&other).err(), refused);
+        assert_eq!(plan.accumulator()?.update(&other).err(), refused);
     }
     Ok(())
 }
