@@ -102,19 +102,28 @@ fn posteriors_are_calibrated() -> Result<()> {
 }
 
 #[test]
-fn rows_of_other_views_or_classes_are_refused() -> Result<()> {
+fn rows_of_other_views_classes_or_covariates_are_refused() -> Result<()> {
     let population = Population::draw(&Preset::Three.setting(), 11)?;
     let (rows, _) = population.rows(2_000, &mut Pcg64::seed_from_u64(16));
-    let sample = Sample::new(population.schema().clone(), rows.clone());
-    let plan = Params::new().check()?.plan(&sample)?;
-    let labeller = labeller(population.schema(), rows)?;
-    for (views, classes, what, given) in [(4, 3, "views", 4), (3, 2, "classes", 2)] {
-        let other = Batch::from_rows(&vec![0.5; 2 * views * classes], views, classes)?;
-        let refused = Some(Error::Shape { what, given, needed: 3 });
+    let squares =
+        (0..3).map(|view| rows.column(view, 0).iter().map(|score| score * score).collect()).collect();
+    let schema = population.schema().clone().with_covariates(vec![vec!["square".into()]; 3])?;
+    let with = rows.clone().with_covariates(squares)?;
+    let plan = Params::new().check()?.plan(&Sample::new(schema.clone(), with.clone()))?;
+    let labeller = labeller(&schema, with.clone())?;
+    let other = |views, classes| Batch::from_rows(&vec![0.5; 2 * views * classes], views, classes);
+    for (other, what, given, needed) in
+        [(other(4, 3)?, "views", 4, 3), (other(3, 2)?, "classes", 2, 3), (rows, "covariates of a view", 0, 1)]
+    {
+        let refused = Some(Error::Shape { what, given, needed });
         assert_eq!(labeller.label(&other).err(), refused);
         assert_eq!(labeller.posterior(&other).err(), refused);
         assert_eq!(labeller.state_posterior(&other).err(), refused);
         assert_eq!(plan.accumulator()?.update(&other).err(), refused);
     }
+    // No rows have no labels.
+    let none = Batch::from_rows::<f64>(&[], 3, 3)?;
+    assert!(labeller.posterior(&none)?.is_empty() && labeller.label(&none)?.column(2, 2).is_empty());
+    assert_eq!(labeller.posterior(&with)?.len(), 3 * 2_000);
     Ok(())
 }
