@@ -91,6 +91,14 @@ fn what_cannot_be_answered_is_refused_by_name() {
     };
     let estimator = Params::new().check().unwrap();
     assert_eq!(estimator.estimate(&of_classes(513)), Err(Error::TooManyClasses { k: 513, most: 512 }));
+    let three = Schema::numbered(3, 3).unwrap();
+    for (views, classes, what, given) in [(3, 2, "classes", 2), (3, 4, "classes", 4), (4, 3, "views", 4)] {
+        let other = Batch::from_rows(&vec![0.5; 300 * views * classes], views, classes).unwrap();
+        let refused = Error::Shape { what, given, needed: 3 };
+        let source = InMemory::new(three.clone(), [other.clone()]);
+        assert_eq!(estimator.estimate(&source), Err(refused.clone()));
+        assert_eq!(estimator.plan(&Sample::new(three.clone(), other)), Err(refused));
+    }
     let sample = Sample::of(&of_classes(65)).unwrap();
     assert_eq!(estimator.plan(&sample), Err(Error::NoMoments { k: 65, most: 64 }));
 }

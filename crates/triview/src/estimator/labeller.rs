@@ -110,7 +110,7 @@ impl Labeller {
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for rows of other views, classes or covariates.
     pub fn state_posterior(&self, batch: &Batch) -> Result<Vec<f64>> {
-        self.plan.expect_rows(batch)?;
+        self.plan.schema.expect_rows(batch)?;
         if batch.rows() == 0 {
             return Ok(Vec::new());
         }
@@ -143,7 +143,7 @@ impl Labeller {
     /// # Errors
     /// [`Error::Shape`](crate::Error::Shape) for rows of other views, classes or covariates.
     pub fn label(&self, batch: &Batch) -> Result<SurrogateLabels> {
-        self.plan.expect_rows(batch)?;
+        self.plan.schema.expect_rows(batch)?;
         if batch.rows() == 0 {
             return Ok(SurrogateLabels { rows: 0, groups: Default::default() });
         }

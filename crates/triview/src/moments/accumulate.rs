@@ -105,7 +105,7 @@ impl Accumulator {
 
     /// Adds the rows of a batch that go to each block.
     fn add(&mut self, batch: &Batch, rows_of: Vec<Vec<usize>>) -> Result<()> {
-        self.summed.plan.expect_rows(batch)?;
+        self.summed.plan.schema.expect_rows(batch)?;
         let before = self.position;
         self.position += batch.rows() as u64;
         let summed = &self.summed;

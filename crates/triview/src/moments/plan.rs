@@ -2,7 +2,7 @@
 
 use super::first_look::FirstLook;
 use super::layout::{Dimensions, Layout, Terms};
-use crate::data::{Batch, Partition, Schema, VIEWS, expect};
+use crate::data::{Batch, Partition, Schema, VIEWS};
 use crate::error::{Error, Result};
 use crate::features::{Bins, Evaluated, FeatureMap};
 use crate::latent::{Mediator, by_class};
@@ -231,19 +231,6 @@ impl Plan {
             let [left, right] =
                 covariates.map(|all| if all.is_empty() { "empty".into() } else { all.join(", ") });
             return Err(Error::PlansDiffer { what: "the list of covariates", left, right });
-        }
-        Ok(())
-    }
-
-    /// Refuses rows of other views, classes or covariates.
-    pub(crate) fn expect_rows(&self, batch: &Batch) -> Result<()> {
-        expect("views", batch.views(), self.schema.views().len())?;
-        if batch.rows() > 0 {
-            expect("classes", batch.k(), self.schema.k())?;
-            for view in 0..batch.views() {
-                let covariates = batch.covariates(view).len() / batch.rows();
-                expect("covariates of a view", covariates, self.schema.covariates(view).len())?;
-            }
         }
         Ok(())
     }
