@@ -9,15 +9,10 @@ use common::*;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use triview::data::Schema;
-use triview::features::{Bins, FeatureMap};
-use triview::learning::FeatureSource;
-use triview::loss::{LogLoss, SharedLoss};
-use triview::moments::{Header, Moments};
-use triview::planning::Grouping;
+use triview::data::Source;
 use triview_table::{
     FeatureOptions, FeatureTable, ReadOptions, SequenceTable, VoteOptions, VoteTable, model,
-    read_transitions, silence_caught_panics, state,
+    read_transitions, silence_caught_panics,
 };
 
 /// Reads bytes as a table, in the ways that take different paths through the readers.
@@ -29,9 +24,9 @@ fn read_table(path: &Path) {
     }
 }
 
-fn read_state(path: &Path) {
-    let _ = state::read(path);
-    let _ = state::read_header(path);
+fn read_moments(path: &Path) {
+    let _ = triview_table::moments::read(path);
+    let _ = triview_table::moments::read_plan(path);
 }
 
 fn read_model(path: &Path) {
@@ -64,13 +59,13 @@ fn read_features(path: &Path) {
 /// Where valid files and findings of a kind are, how a file of it ends, and what reads it.
 type Reader = (&'static str, &'static str, fn(&Path));
 
-/// Tables and states, whose files are made here to be damaged.
+/// Tables and moments, whose files are made here to be damaged.
 const MADE: [Reader; 5] = [
     ("csv", "csv", read_table),
     ("parquet", "parquet", read_table),
     ("ipc", "arrow", read_table),
     ("npy", "npy", read_table),
-    ("state", "state", read_state),
+    ("moments", "moments", read_moments),
 ];
 /// Everything else, of which the valid files are damaged.
 const KEPT: [Reader; 5] = [
@@ -166,26 +161,14 @@ fn damaged_npy() {
 }
 
 #[test]
-fn damaged_states() {
+fn damaged_moments() {
     let folder = folder();
-    let names = |names: &[&str]| names.iter().map(|name| name.to_string()).collect();
-    let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
-    let header = Header {
-        schema,
-        grouping: Grouping::single(),
-        loss: SharedLoss::new(LogLoss),
-        ceilings: None,
-        features: FeatureMap::Scores,
-        absent: [0, 1, 2].map(|_| vec![0.0; 2]),
-        bins: std::array::from_fn(|_| Bins::none(2)),
-        latent: None,
-    };
-    let layout = header.layout().unwrap();
-    let path = folder.path().join("part.state");
-    state::write(&path, &Moments::new(header.clone(), vec![vec![1.0; layout.len]; 2]).unwrap()).unwrap();
-    cut_and_flip("part.state", &std::fs::read(&path).unwrap(), read_state);
-    state::write_header(&path, &header).unwrap();
-    cut_and_flip("posterior.json", &std::fs::read(&path).unwrap(), read_state);
+    let plan = plan(&["x", "y"]);
+    let path = folder.path().join("part.moments");
+    triview_table::moments::write(&path, &moments(&plan, 16)).unwrap();
+    cut_and_flip("part.moments", &std::fs::read(&path).unwrap(), read_moments);
+    triview_table::moments::write_plan(&path, &plan).unwrap();
+    cut_and_flip("plan.json", &std::fs::read(&path).unwrap(), read_moments);
 }
 
 #[test]

@@ -8,8 +8,8 @@ use arrow_array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use common::{folder, npy, put, put_arrow, put_parquet, record_batch};
 use std::path::PathBuf;
 use std::sync::Arc;
-use triview::data::Schema;
-use triview::learning::{FeatureBatch, FeatureSchema, FeatureSource, LogisticModel};
+use triview::data::{Schema, Source};
+use triview::learning::{FeatureBatch, FeatureSchema, LogisticModel};
 use triview_table::model::{self, Model};
 use triview_table::{Error, FeatureOptions, FeatureTable};
 
@@ -31,7 +31,7 @@ fn read(paths: &[PathBuf], options: &FeatureOptions) -> Result<(FeatureTable, Fe
         table.find_classes()?;
     }
     let batches = table.batches()?.collect::<Result<Vec<_>, Error>>()?;
-    let rows = FeatureBatch::concatenate(&batches);
+    let rows = FeatureBatch::concatenate(&batches)?;
     Ok((table, rows))
 }
 

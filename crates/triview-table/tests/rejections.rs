@@ -8,7 +8,7 @@ use arrow_array::{ArrayRef, Float64Array, LargeListArray, ListArray, StringArray
 use common::*;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use triview::data::{Batch, Schema, Source};
+use triview::data::{Batch, Schema};
 use triview_table::{Error, Input, ReadOptions, Table, write_scores};
 
 /// Asserts the variant of an error and pieces of its message.
@@ -193,8 +193,7 @@ fn changed() {
     let path = put(&folder, "t.csv", csv(&["1,2,3,4,5,6"]));
     let table = Table::open(std::slice::from_ref(&path), &ReadOptions::default()).unwrap();
     std::fs::write(&path, "a:cat,a:dog\n1,2\n").unwrap();
-    let result: Result<Vec<Batch>, Error> = table.batches().unwrap().collect();
-    assert_refused!(result, Error::Changed { .. }, "changed while it was being read");
+    assert_refused!(batches(&table), Error::Changed { .. }, "changed while it was being read");
 }
 
 #[test]
@@ -240,7 +239,12 @@ fn view_count() {
     let path = put(&folder, "t.csv", csv(&["1,2,3,4,5,6"]));
     assert_refused!(read_with(&[&path], &views("a,b")), Error::ViewCount { .. }, "2 view(s)");
     let array = put(&folder, "t.npy", npy(1, "'|u1'", false, "(1, 65, 2)", &[0; 130]));
-    assert_refused!(read(&array), Error::Core(triview::Error::TooManyViews { .. }), "65 views", "`--views`");
+    assert_refused!(
+        read(&array),
+        Error::Core(triview::Error::TooManyViews { .. }),
+        "65 views",
+        "choose some of them"
+    );
 }
 
 #[test]

@@ -109,7 +109,7 @@ impl Product {
         Self { left, right, n, q, order }
     }
 
-    fn add_to(&self, out: &mut [f64], par: Par) {
+    fn add_to(&self, out: &mut [f64]) {
         let (n, q) = (self.n, self.q);
         let (left, right) = match self.order {
             Order::RowsTogether => (
@@ -121,26 +121,25 @@ impl Product {
                 MatRef::from_row_major_slice(&self.right, n, q),
             ),
         };
-        matmul(MatMut::from_row_major_slice_mut(out, q * q, q), Accum::Add, left, right, 1.0, par);
+        matmul(MatMut::from_row_major_slice_mut(out, q * q, q), Accum::Add, left, right, 1.0, Par::Seq);
     }
 
-    /// The product as often as `rows` rows need, on as many threads as `par` has.
-    fn repeat(&self, rows: usize, par: Par) {
+    /// The product as often as `rows` rows need, dealt out to threads.
+    fn repeat(&self, rows: usize, threads: usize) {
         let times = rows.div_ceil(self.n);
-        let cells = self.q * self.q * self.q;
-        match par {
-            // Small products are better dealt out to threads than split between them.
-            Par::Rayon(threads) if self.n == CHUNK => (0..threads.get()).into_par_iter().for_each(|thread| {
-                let mut out = vec![0.0; cells];
-                (thread..times).step_by(threads.get()).for_each(|_| self.add_to(&mut out, Par::Seq));
-                black_box(out);
-            }),
-            _ => {
-                let mut out = vec![0.0; cells];
-                (0..times).for_each(|_| self.add_to(&mut out, par));
-                black_box(out);
-            }
-        }
+        let mut outs = vec![vec![0.0; self.q * self.q * self.q]; threads];
+        on_each(&mut outs, |thread, out| {
+            (thread..times).step_by(threads).for_each(|_| self.add_to(out));
+        });
+        black_box(outs);
+    }
+}
+
+/// One thread for each of some results; this one where there is one.
+fn on_each<T: Send>(results: &mut [T], call: impl Fn(usize, &mut T) + Sync) {
+    match results {
+        [one] => call(0, one),
+        all => all.par_iter_mut().enumerate().for_each(|(thread, result)| call(thread, result)),
     }
 }
 
@@ -165,9 +164,8 @@ fn processor_seconds() -> Option<f64> {
     None
 }
 
-/// GFLOP/s of our pass, of faer on the same shape, of faer on large squares.
-fn rates(k: usize, size: &Size, par: Par) -> [f64; 3] {
-    let threads = if let Par::Rayon(threads) = par { threads.get() } else { 1 };
+/// GFLOP/s of our pass, of faer on the same shape, of faer on large squares, of which each thread has its own.
+fn rates(k: usize, size: &Size, threads: usize) -> [f64; 3] {
     let chunks = features(size.rows, k);
     let products = [CHUNK, size.large]
         .into_iter()
@@ -176,7 +174,7 @@ fn rates(k: usize, size: &Size, par: Par) -> [f64; 3] {
         })
         .collect::<Vec<_>>();
     let square = Mat::from_fn(size.square, size.square, |i, j| (i + 2 * j) as f64);
-    let mut result = square.clone();
+    let mut results = vec![square.clone(); threads];
     let share = chunks.len().div_ceil(threads);
     let rows = size.rows * size.passes;
     let mut best = [f64::INFINITY; 3];
@@ -190,15 +188,19 @@ fn rates(k: usize, size: &Size, par: Par) -> [f64; 3] {
                 }
             }
         });
-        let same = products.iter().map(|product| seconds(threads, || product.repeat(rows, par)));
+        let same = products.iter().map(|product| seconds(threads, || product.repeat(rows, threads)));
         let same = same.fold(f64::INFINITY, f64::min);
-        let large = seconds(threads, || matmul(&mut result, Accum::Replace, &square, &square, 1.0, par));
+        let large = seconds(threads, || {
+            on_each(&mut results, |_, result| {
+                matmul(result, Accum::Replace, &square, &square, 1.0, Par::Seq);
+            });
+        });
         for (best, time) in best.iter_mut().zip([ours, same, large]) {
             *best = best.min(time);
         }
     }
-    let shape = flops(k, rows);
-    [shape / best[0] / 1e9, shape / best[1] / 1e9, 2.0 * (size.square as f64).powi(3) / best[2] / 1e9]
+    let (shape, squares) = (flops(k, rows), flops(size.square, 1) * threads as f64);
+    [shape / best[0] / 1e9, shape / best[1] / 1e9, squares / best[2] / 1e9]
 }
 
 /// Operations of the matrix product alone.
@@ -227,11 +229,10 @@ fn main() {
     let all = rayon::current_num_threads();
     println!("| k | threads | moment pass | faer, same shape | faer, 1024^3 | of same shape | of 1024^3 |");
     println!("|---|---|---|---|---|---|---|");
-    for par in [Par::Seq, Par::rayon(all)].into_iter().take(all.min(2)) {
-        let threads = if par == Par::Seq { 1 } else { all };
+    for threads in [1, all].into_iter().take(all.min(2)) {
         for k in [10, 32, 64] {
             let size = if full { Size::full(k) } else { Size::tiny() };
-            let [ours, same, large] = rates(k, &size, par);
+            let [ours, same, large] = rates(k, &size, threads);
             let ratios = format!("{:.2} | {:.2}", ours / same, ours / large);
             println!("| {k} | {threads} | {ours:.1} | {same:.1} | {large:.1} | {ratios} |");
         }

@@ -8,10 +8,10 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use triview::data::{Batch, Schema};
-use triview::estimator::Params;
+use triview::Params;
+use triview::data::{Batch, InMemory, Schema};
 use triview::lab::{Composites, Images, Recipe};
-use triview::learning::{DualAveraging, FeatureBatch, FeaturesInMemory, ViewModel, error_rate, log_loss};
+use triview::learning::{DualAveraging, FeatureBatch, ViewModel, error_rate, log_loss};
 use triview::loss::by_name;
 use triview::{Error, Result};
 
@@ -138,7 +138,7 @@ fn main() -> Result<()> {
     let schema = Schema::new(names(&["a", "b", "c"]), (0..CLASSES).map(|class| class.to_string()).collect())?;
     let views = (0..3).map(|view| rows.batch().view(view).to_vec()).collect();
     let unlabelled = FeatureBatch::new(ROWS, rows.batch().widths().to_vec(), views)?;
-    let source = FeaturesInMemory::new(rows.schema(), vec![unlabelled]);
+    let source = InMemory::new(rows.schema(), [unlabelled]);
     let averaging =
         DualAveraging { loss: by_name("log")?, step: 0.5, steps: 60, estimator: Params::new().check()? };
     let averaged = averaging.run(&source, &networks, &seed, &schema)?;

@@ -15,7 +15,8 @@ use rand_pcg::Pcg64;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
-use triview::sequences::{Chain, InMemorySequences, Paths, SequenceParams, Sequences};
+use triview::data::InMemory;
+use triview::sequences::{Chain, Paths, SequenceParams, Sequences};
 
 /// Sentences of a paragraph.
 const SENTENCES: usize = 10;
@@ -39,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut sequences = Sequences::new(tagger.tags.len());
     test.iter().try_for_each(|sentence| sequences.push(&tagger.scores(sentence)))?;
     let chain = tagger.chain()?;
-    let source = InMemorySequences::new(tagger.tags.clone(), vec![sequences.clone()]);
+    let source = InMemory::new(tagger.tags.clone(), [sequences.clone()]);
     let estimate = SequenceParams::new().check()?.estimate(&chain, &source)?;
 
     // From here on the tags are looked at.

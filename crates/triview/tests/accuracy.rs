@@ -4,9 +4,10 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
-use triview::data::{Batch, InMemory, Schema, Source};
-use triview::diagnostics::Verdict;
-use triview::estimator::{Estimate, Features, Params, Status};
+use triview::data::{Batch, InMemory, Sample, Schema, Source};
+use triview::diagnostics::{Alarm, Verdict};
+use triview::estimator::{Estimate, Params, Status};
+use triview::features::FeatureChoice;
 use triview::lab::{Population, Preset, Setting};
 use triview::learning::{Mean, log_loss, predictive_entropy};
 
@@ -14,10 +15,10 @@ fn draw(preset: Preset, rows: usize, seed: u64) -> (InMemory, Mean, Mean) {
     let population = Population::draw(&preset.setting(), 100 + seed).unwrap();
     let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(seed));
     let (truth, entropy) = (log_loss(&batch, &labels), predictive_entropy(&batch));
-    (InMemory::new(population.schema().clone(), vec![batch]), truth, entropy)
+    (InMemory::new(population.schema().clone(), [batch]), truth, entropy)
 }
 
-fn estimate(source: &InMemory, features: Features) -> Estimate {
+fn estimate(source: &InMemory, features: FeatureChoice) -> Estimate {
     Params::new().features(features).check().unwrap().estimate(source).unwrap()
 }
 
@@ -28,7 +29,7 @@ fn the_default_is_within_its_own_standard_error_and_the_models_belief_is_not() {
     let (mut own, mut belief) = (0.0, 0.0);
     for seed in 0..6 {
         let (source, truth, entropy) = draw(Preset::Six, 10_000, seed);
-        let estimate = estimate(&source, Features::Auto);
+        let estimate = estimate(&source, FeatureChoice::Auto);
         assert_eq!(estimate.fit.status, Status::Converged);
         let error = estimate.standard_error.hypot(truth.standard_error);
         own += ((estimate.risk - truth.value) / error).powi(2);
@@ -43,7 +44,7 @@ fn the_default_is_within_its_own_standard_error_and_the_models_belief_is_not() {
 #[test]
 fn every_feature_map_estimates_the_same_risk() {
     let (source, truth, _) = draw(Preset::Ten, 20_000, 1);
-    for features in Features::ALL {
+    for features in FeatureChoice::ALL {
         let estimate = estimate(&source, features);
         let error = estimate.standard_error.hypot(truth.standard_error);
         // Two-sided, once in a thousand times beyond 3.3.
@@ -59,7 +60,7 @@ fn what_cannot_be_answered_is_refused_by_name() {
     let schema = population.schema();
     let answer = |scores: [Vec<f64>; 3], rows: usize| {
         let batch = Batch::new(rows, scores).unwrap();
-        let source = InMemory::new(schema.clone(), vec![batch]);
+        let source = InMemory::new(schema.clone(), [batch]);
         Params::new().check().unwrap().estimate(&source)
     };
     let view = |v: usize| batch.view(v).to_vec();
@@ -90,7 +91,16 @@ fn what_cannot_be_answered_is_refused_by_name() {
     };
     let estimator = Params::new().check().unwrap();
     assert_eq!(estimator.estimate(&of_classes(513)), Err(Error::TooManyClasses { k: 513, most: 512 }));
-    assert_eq!(estimator.look(&of_classes(65)), Err(Error::NoState { k: 65, most: 64 }));
+    let three = Schema::numbered(3, 3).unwrap();
+    for (views, classes, what, given) in [(3, 2, "classes", 2), (3, 4, "classes", 4), (4, 3, "views", 4)] {
+        let other = Batch::from_rows(&vec![0.5; 300 * views * classes], views, classes).unwrap();
+        let refused = Error::Shape { what, given, needed: 3 };
+        let source = InMemory::new(three.clone(), [other.clone()]);
+        assert_eq!(estimator.estimate(&source), Err(refused.clone()));
+        assert_eq!(estimator.plan(&Sample::new(three.clone(), other)), Err(refused));
+    }
+    let sample = Sample::of(&of_classes(65)).unwrap();
+    assert_eq!(estimator.plan(&sample), Err(Error::NoMoments { k: 65, most: 64 }));
 }
 
 /// Rows of many classes, as many as can be told apart by sums of three views, and the truth about them.
@@ -100,13 +110,13 @@ fn many(classes: usize, prior: Option<Vec<f64>>, shared: f64, rows: usize) -> (I
     let population = Population::draw(&setting, 21).unwrap();
     let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(22));
     let truth = log_loss(&batch, &labels);
-    (InMemory::new(population.schema().clone(), vec![batch]), truth)
+    (InMemory::new(population.schema().clone(), [batch]), truth)
 }
 
 #[test]
 fn many_classes_are_estimated_from_rows() {
     let (source, truth) = many(70, None, 0.0, 14_000);
-    let estimate = estimate(&source, Features::Auto);
+    let estimate = estimate(&source, FeatureChoice::Auto);
     let z = (estimate.risk - truth.value) / estimate.standard_error.hypot(truth.standard_error);
     // Two-sided, once in a thousand times beyond 3.3.
     assert!(z.abs() < 3.3, "{z} standard errors off");
@@ -119,7 +129,7 @@ fn many_classes_are_estimated_from_rows() {
 #[test]
 fn two_views_that_share_noise_are_named_among_many_classes() {
     let (source, _) = many(70, None, 0.2, 14_000);
-    let estimate = estimate(&source, Features::Auto);
+    let estimate = estimate(&source, FeatureChoice::Auto);
     assert_eq!(estimate.independence.verdict, Verdict::Fail, "{:?}", estimate.independence);
     assert!(!estimate.trusted());
     let lines = &estimate.independence.dependences;
@@ -141,7 +151,7 @@ fn votes_for_many_classes_leave_nothing_to_test() {
             .collect::<Vec<f64>>()
     };
     let batch = Batch::new(6_000, [votes(0), votes(1), votes(2)]).unwrap();
-    let estimate = estimate(&InMemory::new(source.schema().clone(), vec![batch]), Features::Auto);
+    let estimate = estimate(&InMemory::new(source.schema().clone(), [batch]), FeatureChoice::Auto);
     assert_eq!(estimate.independence.verdict, Verdict::Untestable, "{:?}", estimate.independence);
     assert_eq!(estimate.independence.p_value, None);
 }
@@ -151,7 +161,7 @@ fn any_number_of_threads_gives_the_same_bits_for_many_classes() {
     let (source, _) = many(66, None, 0.0, 2_400);
     let on = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| estimate(&source, Features::Softmax))
+        pool.install(|| estimate(&source, FeatureChoice::Softmax))
     };
     let (one, three) = (on(1), on(3));
     assert_eq!(one.risk.to_bits(), three.risk.to_bits(), "{} {}", one.risk, three.risk);
@@ -163,7 +173,7 @@ fn a_class_without_rows_is_seen_among_many() {
     // With rows of all classes there is no alarm, see above.
     let prior = (0..70).map(|class| if class == 7 { 0.0 } else { 1.0 / 69.0 }).collect();
     let (source, _) = many(70, Some(prior), 0.0, 14_000);
-    let estimate = estimate(&source, Features::Auto);
+    let estimate = estimate(&source, FeatureChoice::Auto);
     assert_eq!(estimate.fit.status, Status::Degenerate, "{:?}", estimate.alarms);
 }
 
@@ -175,14 +185,15 @@ fn a_view_that_says_nothing_of_the_class_is_named() {
     // The third view is that of other rows.
     let scores = [batch.view(0).to_vec(), batch.view(1).to_vec(), other.view(2).to_vec()];
     let batch = Batch::new(20_000, scores).unwrap();
-    let source = InMemory::new(population.schema().clone(), vec![batch]);
-    for features in [Features::Scores, Features::Softmax, Features::Auto] {
+    let source = InMemory::new(population.schema().clone(), [batch]);
+    for features in [FeatureChoice::Scores, FeatureChoice::Softmax, FeatureChoice::Auto] {
         let estimate = estimate(&source, features);
         assert_eq!(estimate.fit.status, Status::Degenerate, "{features}");
-        assert!(
-            estimate.alarms.iter().any(|alarm| alarm.message.contains("`c`")),
-            "{features}: {:?}",
-            estimate.alarms
-        );
+        let named = |alarm: &Alarm| match alarm {
+            Alarm::WeakView { view, .. } => view == "c",
+            Alarm::WeakPair { views, .. } => views.iter().any(|view| view == "c"),
+            _ => false,
+        };
+        assert!(estimate.alarms.iter().any(named), "{features}: {:?}", estimate.alarms);
     }
 }

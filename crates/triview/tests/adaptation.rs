@@ -2,11 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
 
 use triview::Error;
-use triview::data::Schema;
+use triview::data::{InMemory, Schema};
 use triview::estimator::Params;
 use triview::lab::{Composites, Images, Recipe};
 use triview::learning::{
-    AdaptParams, DualAveraging, FeatureBatch, FeaturesInMemory, LinearScores, LogisticModel, LogisticParams,
+    AdaptParams, DualAveraging, FeatureBatch, FeatureSchema, LinearScores, LogisticModel, LogisticParams,
     Verdict, error_rate, log_loss, mean_loss, train_by_lbfgs,
 };
 use triview::loss::{HingeLoss, by_name};
@@ -25,11 +25,11 @@ fn schema() -> Schema {
 }
 
 /// The rows without their labels.
-fn unlabelled(rows: &Composites) -> FeaturesInMemory {
+fn unlabelled(rows: &Composites) -> InMemory<FeatureSchema, FeatureBatch> {
     let batch = rows.batch();
     let views = (0..3).map(|view| batch.view(view).to_vec()).collect();
     let batch = FeatureBatch::new(batch.rows(), batch.widths().to_vec(), views).unwrap();
-    FeaturesInMemory::new(rows.schema(), vec![batch])
+    InMemory::new(rows.schema(), [batch])
 }
 
 fn draw(images: &Images, rows: usize, a: f64, seed: u64) -> Composites {
@@ -87,8 +87,8 @@ fn labels_of_an_old_domain_count_as_far_as_they_help() {
     assert!(with < alone, "{alone} {with}");
     // Labels that are all wrong are given no weight.
     let wrong = old.labels().iter().map(|&label| Some((usize::from(label) + 1) % 10)).collect();
-    let misled =
-        adapter.adapt_with(&source, &old.batch().clone().with_labels(wrong), &seed, &schema()).unwrap();
+    let wrong = old.batch().clone().with_labels(wrong).unwrap();
+    let misled = adapter.adapt_with(&source, &wrong, &seed, &schema()).unwrap();
     assert_eq!(misled.share, Some(0.0));
     assert!(error(&misled.model, &fresh) < alone + 0.005);
     // Unless the weight is given.
@@ -108,7 +108,7 @@ fn old_rows_that_cannot_be_used_are_refused() {
             other => panic!("{other:?}"),
         }
     };
-    let none = old.batch().clone().with_labels(vec![None; 300]);
+    let none = old.batch().clone().with_labels(vec![None; 300]).unwrap();
     refused(AdaptParams::default(), &none, "labelled rows of the source");
     refused(AdaptParams::default().loss("hinge"), old.batch(), "loss");
     refused(AdaptParams::default().radius(2.0).judged(false), old.batch(), "weight of the source");
@@ -156,8 +156,8 @@ fn a_seed_that_knows_no_names_is_refused() {
     let rows = draw(&unseen, 400, 0.0, 6);
     // Trained on labels that say nothing: which naming is best is a matter of chance.
     let labels = (0..rows.rows()).map(|row| Some(row * 7 % 10)).collect();
-    let seed =
-        LogisticParams::default().check().unwrap().train(&rows.batch().clone().with_labels(labels), 10);
+    let rows = rows.batch().clone().with_labels(labels).unwrap();
+    let seed = LogisticParams::default().check().unwrap().train(&rows, 10);
     let adapter = AdaptParams::default().radius(2.0).judged(false).check().unwrap();
     let rows = draw(&unseen, 400, 0.0, 7);
     let error = adapter.adapt(&unlabelled(&rows), &seed, &schema()).map(|it| it.seed.matching_gap_interval);

@@ -6,12 +6,12 @@ use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use rayon::ThreadPoolBuilder;
 use std::f64::consts::FRAC_PI_2;
-use triview::Error;
-use triview::data::{Batch, InMemory, VIEWS};
-use triview::estimator::{Estimator, Features, Params};
+use triview::data::{Batch, InMemory, Sample, VIEWS};
+use triview::estimator::{Estimator, Params};
+use triview::features::FeatureChoice;
 use triview::lab::{Population, Preset};
 use triview::learning::log_loss;
-use triview::moments::{Header, Moments};
+use triview::{Error, Moments, Plan};
 
 const ROWS: usize = 40_000;
 
@@ -20,13 +20,13 @@ fn estimator() -> Estimator {
 }
 
 fn source(population: &Population, batch: Batch) -> InMemory {
-    InMemory::new(population.schema().clone(), vec![batch])
+    InMemory::new(population.schema().clone(), [batch])
 }
 
 /// The feature map that was fitted when all was well, as a monitor has it.
-fn header(population: &Population, seed: u64) -> Header {
+fn plan(population: &Population, seed: u64) -> Plan {
     let (batch, _) = population.rows(ROWS, &mut Pcg64::seed_from_u64(1_000 + seed));
-    estimator().look(&source(population, batch)).unwrap()
+    estimator().plan(&Sample::of(&source(population, batch)).unwrap()).unwrap()
 }
 
 /// A sensor that once in 20,000 rows emits scores some ten thousand times too large.
@@ -53,8 +53,8 @@ fn draw(seed: u64) -> (Moments, Moments, f64) {
     let truth = log_loss(&many, &labels).value;
     let (healthy, _) = population.rows(ROWS, &mut rng);
     let glitching = glitches(&healthy, &mut rng);
-    let header = header(&population, seed);
-    let moments = |batch| estimator().moments(&source(&population, batch), &header).unwrap();
+    let plan = plan(&population, seed);
+    let moments = |batch| estimator().moments(&source(&population, batch), &plan).unwrap();
     (moments(healthy), moments(glitching), truth)
 }
 
@@ -73,8 +73,8 @@ fn enormous_scores_ruin_the_plain_estimate_alone() {
     let mut squares = 0.0;
     for seed in 0..6 {
         let (healthy, glitching, truth) = draw(seed);
-        unharmed.push(estimator().solve(&healthy).unwrap().risk - truth);
-        plain.push(estimator().solve(&glitching).unwrap().risk - truth);
+        unharmed.push(estimator().answer(&healthy, None).unwrap().risk - truth);
+        plain.push(estimator().answer(&glitching, None).unwrap().risk - truth);
         let robust = estimator().amplify(&glitching, 16).unwrap();
         amplified.push(robust.risk - truth);
         squares += ((robust.risk - truth) / robust.standard_error).powi(2);
@@ -91,7 +91,7 @@ fn healthy_scores_are_estimated_about_as_well_as_plainly() {
     let (mut plain_errors, mut errors) = (0.0, 0.0);
     for seed in 6..12 {
         let (healthy, _, truth) = draw(seed);
-        let plain = estimator().solve(&healthy).unwrap();
+        let plain = estimator().answer(&healthy, None).unwrap();
         let robust = estimator().amplify(&healthy, 16).unwrap();
         // The median of normal numbers has pi / 2 times the variance of their mean, and that mean lies between.
         apart += ((robust.risk - plain.risk) / plain.standard_error).powi(2) / (FRAC_PI_2 - 1.0);
@@ -104,22 +104,23 @@ fn healthy_scores_are_estimated_about_as_well_as_plainly() {
     assert!(errors < 1.6 * plain_errors, "standard errors {errors}, plain {plain_errors}");
 }
 
-/// Rows of a small problem, under the scores themselves; a silent sensor scores every row of its view alike.
-fn few(rows: usize, silent: bool) -> Moments {
+/// Rows of a small problem, under the scores themselves. Of every eight blocks, so many have the rows of a sensor that is silent: it
+/// scores every row of its view alike.
+fn few(rows: usize, silent: usize) -> Moments {
     let population = Population::draw(&Preset::Two.setting(), 1).unwrap();
     let (batch, _) = population.rows(rows, &mut Pcg64::seed_from_u64(1));
-    let looking = Params::new().features(Features::Scores).check().unwrap();
-    let header = looking.look(&source(&population, batch.clone())).unwrap();
+    let looking = Params::new().features(FeatureChoice::Scores).check().unwrap();
+    let plan = looking.plan(&Sample::of(&source(&population, batch.clone())).unwrap()).unwrap();
     let mut scores: [Vec<f64>; VIEWS] = std::array::from_fn(|v| batch.view(v).to_vec());
-    if silent {
-        scores[0].fill(0.0);
-    }
-    estimator().moments(&source(&population, Batch::new(rows, scores).unwrap()), &header).unwrap()
+    // Rows are dealt to the blocks in runs of eight.
+    let is_silent = |at: &usize| at % rows / 8 % 8 < silent;
+    (0..scores[0].len()).filter(is_silent).for_each(|at| scores[0][at] = 0.0);
+    estimator().moments(&source(&population, Batch::new(rows, scores).unwrap()), &plan).unwrap()
 }
 
 #[test]
 fn the_number_of_threads_does_not_matter() {
-    let moments = few(10_000, false);
+    let moments = few(10_000, 0);
     let with = |threads| {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| estimator().amplify(&moments, 7).unwrap())
@@ -131,7 +132,7 @@ fn the_number_of_threads_does_not_matter() {
 
 #[test]
 fn numbers_of_groups_that_cannot_be_are_refused() {
-    let moments = few(1_500, false);
+    let moments = few(1_500, 0);
     // Sixty-four blocks make 32 pairs; 200 rows are the fewest of an estimate.
     for (groups, expected) in [(0, "at least three"), (2, "at least three"), (33, "two"), (8, "too few rows")]
     {
@@ -144,16 +145,11 @@ fn numbers_of_groups_that_cannot_be_are_refused() {
 
 #[test]
 fn groups_that_cannot_be_solved_are_discarded_while_they_are_the_fewer() {
-    let (working, silent) = (few(10_000, false), few(10_000, true));
-    let mixed = |broken: usize| {
-        let block = |b: usize| [&working, &silent][usize::from(b % 8 < broken)].blocks()[b].clone();
-        Moments::new(working.header().clone(), (0..working.blocks().len()).map(block).collect()).unwrap()
-    };
-    let answer = estimator().amplify(&mixed(3), 8).unwrap();
+    let answer = estimator().amplify(&few(10_000, 3), 8).unwrap();
     assert_eq!(answer.estimates[..3], [None; 3]);
     assert_eq!(answer.kept[..3], [false; 3]);
     assert!(answer.estimates[3..].iter().all(Option::is_some));
-    let error = estimator().amplify(&mixed(4), 8).unwrap_err();
+    let error = estimator().amplify(&few(10_000, 4), 8).unwrap_err();
     let Error::NoMajority { solved: 4, groups: 8, reason } = error else { panic!("{error}") };
     assert!(reason.contains("constant"), "{reason}");
 }

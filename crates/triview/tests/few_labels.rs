@@ -5,8 +5,8 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
 use triview::Result;
-use triview::data::Sample;
-use triview::data::{Batch, InMemory, Schema};
+use triview::data::{Batch, InMemory, Sample, Schema};
+use triview::diagnostics::Alarm;
 use triview::estimator::few_labels::{Labelled, Naming};
 use triview::estimator::{Estimate, Estimator, Params};
 use triview::lab::{Population, Preset};
@@ -43,9 +43,9 @@ fn labelled(
     let chosen = index::sample(&mut Pcg64::seed_from_u64(seed), rows.rows(), labels);
     let mut some = vec![None; rows.rows()];
     chosen.into_iter().for_each(|row| some[row] = Some(classes[row]));
-    let source = InMemory::new(schema.clone(), vec![rows.with_labels(some)]);
+    let source = InMemory::new(schema.clone(), [rows.with_labels(some)?]);
     let sample = Sample::of(&source)?;
-    let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
+    let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
     estimator.solve_labelled(&source, &moments, &sample)
 }
 
@@ -89,18 +89,19 @@ fn labels_that_are_not_drawn_at_random_or_of_other_names_are_seen() -> Result<()
     // Only rows of the first class.
     let mut some = vec![None; rows.rows()];
     (0..rows.rows()).filter(|&row| classes[row] == 0).take(100).for_each(|row| some[row] = Some(0));
-    let source = InMemory::new(schema.clone(), vec![rows.clone().with_labels(some)]);
+    let source = InMemory::new(schema.clone(), [rows.clone().with_labels(some)?]);
     let sample = Sample::of(&source)?;
-    let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
+    let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
     let (_, answer) = estimator.solve_labelled(&source, &moments, &sample)?;
-    assert!(!answer.trusted() && answer.alarms[0].message.contains("unlike the others"), "{answer:?}");
+    assert!(matches!(answer.alarms[0], Alarm::LabelsUnlikeOthers { .. }), "{answer:?}");
+    assert!(!answer.trusted());
     assert_eq!(answer.agreement.naming, Naming::Undecided);
     // Labels whose names go round.
     let other: Vec<usize> = classes.iter().map(|class| (class + 1) % 3).collect();
     let (estimate, answer) = labelled(&estimator, schema, rows.clone(), &other, 100, 7)?;
     assert_eq!(answer.agreement.naming, Naming::Contradicted);
     assert_eq!(answer.agreement.names, [1, 2, 0]);
-    assert!(estimate.alarms.iter().any(|alarm| alarm.message.contains("by other names")));
+    assert!(estimate.alarms.contains(&Alarm::NamesContradicted), "{:?}", estimate.alarms);
     // Too few of them.
     let refused = labelled(&estimator, schema, rows, &classes, 9, 8).expect_err("too few");
     assert!(refused.to_string().contains("9 of the rows have a label"), "{refused}");

@@ -4,12 +4,13 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
-use triview::data::{Batch, InMemory, Schema};
-use triview::estimator::{Estimate, Features, Params};
+use triview::data::{Batch, InMemory, Sample, Schema};
+use triview::estimator::{Estimate, Params};
+use triview::features::FeatureChoice;
 use triview::lab::{Population, Preset, Setting};
 use triview::learning::{log_loss, mean_loss};
 use triview::loss::{Form, named};
-use triview::planning::Chosen;
+use triview::moments::Chosen;
 
 fn draw(preset: Preset, views: usize, rows: usize, seed: u64) -> (Schema, Batch, Vec<usize>) {
     let population = Population::draw(&Setting { views, ..preset.setting() }, 100 + seed).unwrap();
@@ -18,7 +19,7 @@ fn draw(preset: Preset, views: usize, rows: usize, seed: u64) -> (Schema, Batch,
 }
 
 fn source(schema: &Schema, batch: &Batch) -> InMemory {
-    InMemory::new(schema.clone(), vec![batch.clone()])
+    InMemory::new(schema.clone(), [batch.clone()])
 }
 
 fn by_hand(schema: &Schema, batch: &Batch, groups: &str) -> Result<Estimate, Error> {
@@ -93,7 +94,7 @@ fn every_loss_takes_groups_and_missing_views() {
         scores.iter().enumerate().map(|(at, score)| 0.25 * (score - mean(at % 20_000))).collect()
     };
     let batch = Batch::new(20_000, (0..5).map(centred).collect::<Vec<_>>()).unwrap();
-    let batch = batch.with_missing(drawn.missing().unwrap().to_vec());
+    let batch = batch.with_missing(drawn.missing().unwrap().to_vec()).unwrap();
     for loss in named() {
         let params = Params::new().loss(loss.name()).group("c,a+b,d+e");
         let found = params.check().unwrap().estimate(&source(population.schema(), &batch)).unwrap();
@@ -135,17 +136,17 @@ fn groups_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn states_of_other_groups_do_not_merge() {
+fn moments_of_other_groups_do_not_merge() {
     let (schema, batch, _) = draw(Preset::Three, 4, 1_000, 1);
     let source = source(&schema, &batch);
     let moments = |groups: &str| {
-        let params = Params::new().features(Features::Scores).group(groups);
+        let params = Params::new().features(FeatureChoice::Scores).group(groups);
         let estimator = params.check().unwrap();
-        estimator.moments(&source, &estimator.look(&source).unwrap()).unwrap()
+        estimator.moments(&source, &estimator.plan(&Sample::of(&source).unwrap()).unwrap()).unwrap()
     };
     let refused = moments("a+b,c,d").merge(&moments("a,b+c,d"));
     let [left, right] = ["a+b, c, d", "a, b+c, d"].map(String::from);
-    assert_eq!(refused, Err(Error::StateMismatch { what: "the list of groups", left, right }));
+    assert_eq!(refused, Err(Error::PlansDiffer { what: "the list of groups", left, right }));
 }
 
 #[test]
@@ -162,7 +163,7 @@ fn copies_are_put_together() {
         let estimate = Params::new().check().unwrap().estimate(&source).unwrap();
         let together = &estimate.grouping.together;
         assert!(together.iter().any(|views| views.starts_with(&[0, 1])), "{seed}: {together:?}");
-        assert_eq!(estimate.grouping.groups.of(0), estimate.grouping.groups.of(1));
+        assert_eq!(estimate.partition.of(0), estimate.partition.of(1));
         beyond += usize::from((estimate.risk - truth).abs() > 3.0 * estimate.standard_error);
     }
     assert!(beyond < 2, "{beyond} of 6 beyond three standard errors");

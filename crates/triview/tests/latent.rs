@@ -6,7 +6,8 @@ use rand_pcg::Pcg64;
 use triview::Error;
 use triview::data::{Batch, InMemory, Schema};
 use triview::diagnostics::Verdict;
-use triview::estimator::{Estimate, Features, Params};
+use triview::estimator::{Estimate, Params};
+use triview::features::FeatureChoice;
 use triview::lab::{Population, Preset};
 use triview::latent::Latent;
 use triview::learning::log_loss;
@@ -21,7 +22,7 @@ fn rows(seed: u64, rows: usize) -> (Schema, Batch, Vec<usize>) {
 }
 
 fn estimate(schema: &Schema, batch: &Batch, params: Params) -> triview::Result<Estimate> {
-    params.seed(1).check()?.estimate(&InMemory::new(schema.clone(), vec![batch.clone()]))
+    params.seed(1).check()?.estimate(&InMemory::new(schema.clone(), [batch.clone()]))
 }
 
 #[test]
@@ -147,7 +148,7 @@ fn what_cannot_be_asked_is_refused() {
     let latent = |states| refusal(Params::new().latent(Latent::States(states)));
     assert!(latent(2).contains("latent is 2: at least as many latent states as classes"), "{}", latent(2));
     assert!(latent(65).contains("latent is 65: at most 64"), "{}", latent(65));
-    let scores = refusal(Params::new().features(Features::Scores).latent(Latent::States(4)));
+    let scores = refusal(Params::new().features(FeatureChoice::Scores).latent(Latent::States(4)));
     assert!(scores.contains("feature map is scores: more latent states than classes"), "{scores}");
     assert!("many".parse::<Latent>().unwrap_err().to_string().contains("latent is many"));
     assert_eq!("12".parse(), Ok(Latent::States(12)));

@@ -4,13 +4,13 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::Error;
-use triview::data::Sample;
-use triview::data::{Batch, InMemory, Schema};
+use triview::data::{Batch, InMemory, Sample, Schema};
+use triview::error::Unmeasured;
 use triview::estimator::Params;
 use triview::lab::{Population, Preset};
 use triview::learning::{error_rate, log_loss};
 use triview::loss::Whole;
-use triview::metrics::{Unmeasured, labelled};
+use triview::metrics::labelled;
 
 fn draw(preset: Preset, rows: usize, seed: u64) -> (Schema, Batch, Vec<usize>) {
     let population = Population::draw(&preset.setting(), 100 + seed).unwrap();
@@ -33,7 +33,7 @@ fn every_metric_is_within_its_standard_error_and_the_models_belief_is_not() {
                 error_rate(&alone, &labels).value
             })
             .collect();
-        let source = InMemory::new(schema, vec![batch]);
+        let source = InMemory::new(schema, [batch]);
         let estimate = Params::new().check().unwrap().estimate(&source).unwrap();
         let metrics = estimate.metrics.unwrap();
         for (metric, truth) in metrics.all().into_iter().zip(truth) {
@@ -56,23 +56,22 @@ fn every_metric_is_within_its_standard_error_and_the_models_belief_is_not() {
 fn any_loss_is_the_mean_over_rows_and_classes() {
     let (schema, batch, labels) = draw(Preset::Three, 10_000, 1);
     let truth = log_loss(&batch, &labels);
-    let source = InMemory::new(schema, vec![batch]);
+    let source = InMemory::new(schema, [batch]);
     let estimator = Params::new().check().unwrap();
     let sample = Sample::of(&source).unwrap();
-    let moments = estimator.moments(&source, &estimator.look_at(&sample).unwrap()).unwrap();
+    let moments = estimator.moments(&source, &estimator.plan(&sample).unwrap()).unwrap();
 
+    let solved = estimator.solve(&moments).unwrap();
     // What is the same for every row and class is known without error.
-    let constant = estimator.mean_of(&moments, &sample, |_, _| 0.25).unwrap();
+    let constant = solved.mean_of(&sample, |_, _| 0.25);
     for measured in [constant.estimate, constant.triples, constant.posterior] {
         assert!((measured.value - 0.25).abs() < 1e-9, "{measured:?}");
     }
     // The log loss has an estimate of its own to compare with.
-    let log = estimator
-        .mean_of(&moments, &sample, |views, class| {
-            let total = |i: usize| views.iter().map(|view| view[i]).sum::<f64>();
-            (0..3).map(|i| total(i).exp()).sum::<f64>().ln() - total(class)
-        })
-        .unwrap();
+    let log = solved.mean_of(&sample, |views, class| {
+        let total = |i: usize| views.iter().map(|view| view[i]).sum::<f64>();
+        (0..3).map(|i| total(i).exp()).sum::<f64>().ln() - total(class)
+    });
     let z = (log.triples.value - truth.value) / log.triples.standard_error.hypot(truth.standard_error);
     assert!(z.abs() < 3.3, "{z}");
 }
@@ -81,7 +80,7 @@ fn any_loss_is_the_mean_over_rows_and_classes() {
 fn a_loss_of_the_whole_prediction_is_the_risk() {
     let (schema, batch, labels) = draw(Preset::Six, 10_000, 4);
     let truth = labelled(&batch, &labels);
-    let source = InMemory::new(schema, vec![batch]);
+    let source = InMemory::new(schema, [batch]);
     let plain = Params::new().check().unwrap().estimate(&source).unwrap();
     for (loss, truth) in Whole::ALL.into_iter().zip(truth) {
         let estimator = Params::new().loss(loss.name()).check().unwrap();
@@ -98,11 +97,12 @@ fn a_loss_of_the_whole_prediction_is_the_risk() {
         assert_eq!(estimate.alarms, plain.alarms);
 
         let sample = Sample::of(&source).unwrap();
-        let moments = estimator.moments(&source, &estimator.look_at(&sample).unwrap()).unwrap();
+        let moments = estimator.moments(&source, &estimator.plan(&sample).unwrap()).unwrap();
         let reason = Unmeasured::NoRows;
-        assert_eq!(estimator.solve(&moments).unwrap_err(), Error::NoMean { loss: loss.name(), reason });
+        let refused = estimator.answer(&moments, None).unwrap_err();
+        assert_eq!(refused, Error::NoMean { loss: loss.name(), reason });
         let reason = Unmeasured::FewRows { rows: 0, needed: 200 };
-        let refused = estimator.solve_with(&moments, &sample.of_segment(1, 0)).unwrap_err();
+        let refused = estimator.answer(&moments, Some(&sample.of_segment(1, 0))).unwrap_err();
         assert_eq!(refused, Error::NoMean { loss: loss.name(), reason });
         let amplified = estimator.amplify(&moments, 4).unwrap_err();
         assert!(matches!(amplified, Error::InvalidParameter { name: "loss", .. }), "{amplified}");

@@ -6,10 +6,11 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
-use triview::data::{Batch, InMemory, Schema};
-use triview::estimator::{Estimate, Features, Params};
+use triview::Moments;
+use triview::data::{Batch, InMemory, Sample, Schema};
+use triview::estimator::{Estimate, Params};
+use triview::features::FeatureChoice;
 use triview::lab::{Population, Preset};
-use triview::moments::{Accumulator, Moments};
 
 /// The same rows with views, classes and rows in another order.
 fn reorder(schema: &Schema, batch: &Batch, views: &[usize], classes: &[usize], rows: &[usize]) -> InMemory {
@@ -19,7 +20,7 @@ fn reorder(schema: &Schema, batch: &Batch, views: &[usize], classes: &[usize], r
         let column = |class: usize| rows.iter().map(move |&row| batch.column(views[v], class)[row]);
         classes.iter().flat_map(|&class| column(class)).collect()
     });
-    InMemory::new(reordered, vec![Batch::new(rows.len(), scores).unwrap()])
+    InMemory::new(reordered, [Batch::new(rows.len(), scores).unwrap()])
 }
 
 fn estimate(source: &InMemory) -> Estimate {
@@ -65,7 +66,7 @@ proptest! {
 #[test]
 fn threads_do_not_matter() {
     let (schema, batch) = example(Preset::Three, 5_000, 3);
-    let source = InMemory::new(schema, vec![batch]);
+    let source = InMemory::new(schema, [batch]);
     let on = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| estimate(&source))
@@ -75,22 +76,22 @@ fn threads_do_not_matter() {
 
 #[test]
 fn parts_give_the_answer_of_the_whole() {
-    for features in [Features::Scores, Features::Posterior] {
+    for features in [FeatureChoice::Scores, FeatureChoice::Posterior] {
         let (schema, batch) = example(Preset::Three, 9_000, 4);
         let estimator = Params::new().features(features).check().unwrap();
-        let source = InMemory::new(schema.clone(), vec![batch.clone()]);
-        let header = estimator.look(&source).unwrap();
-        let whole = estimator.moments(&source, &header).unwrap();
+        let source = InMemory::new(schema.clone(), [batch.clone()]);
+        let plan = estimator.plan(&Sample::of(&source).unwrap()).unwrap();
+        let whole = estimator.moments(&source, &plan).unwrap();
         // Dealt to blocks from the same rows on, the parts are the whole to the last sum.
         let part = |from: usize, to: usize| -> Moments {
             let scores = [0, 1, 2]
                 .map(|v| (0..3).flat_map(|class| batch.column(v, class)[from..to].to_vec()).collect());
-            let mut sums = Accumulator::new(header.clone()).unwrap();
+            let mut sums = plan.accumulator().unwrap();
             sums.update(&Batch::new(to - from, scores).unwrap()).unwrap();
             sums.finish().unwrap()
         };
         let [a, b, c] = [part(0, 2_000), part(2_000, 5_120), part(5_120, 9_000)];
-        let solve = |moments: &Moments| estimator.solve(moments).unwrap();
+        let solve = |moments: &Moments| estimator.answer(moments, None).unwrap();
         let answer = solve(&whole);
         let merged = solve(&a.clone().merge(&b).unwrap().merge(&c).unwrap());
         let backwards = solve(&c.merge(&b).unwrap().merge(&a).unwrap());
@@ -104,20 +105,20 @@ fn parts_give_the_answer_of_the_whole() {
 fn segments_together_give_the_answer_of_the_whole() {
     let (schema, batch) = example(Preset::Three, 9_000, 4);
     let keys: Vec<u64> = (0..9_000).map(|row| [30, 10, 20, 10][row / 7 % 4]).collect();
-    let source = InMemory::new(schema, vec![batch.with_segments(keys)]);
-    // The header of this map says how the ways of solving count, so that blocks settle the error alone.
-    let estimator = Params::new().features(Features::Posterior).check().unwrap();
-    let header = estimator.look(&source).unwrap();
-    let moments = estimator.moments(&source, &header).unwrap();
-    let segmented = estimator.moments_by(&source, &header).unwrap();
+    let source = InMemory::new(schema, [batch.with_segments(keys).unwrap()]);
+    // The plan of this map says how the ways of solving count, so that blocks settle the error alone.
+    let estimator = Params::new().features(FeatureChoice::Posterior).check().unwrap();
+    let plan = estimator.plan(&Sample::of(&source).unwrap()).unwrap();
+    let moments = estimator.moments(&source, &plan).unwrap();
+    let segmented = estimator.moments_by(&source, &plan).unwrap();
     assert!(segmented.whole == moments, "segments change nothing for all rows");
-    let whole = estimator.solve(&moments).unwrap();
+    let whole = estimator.answer(&moments, None).unwrap();
     let segments = segmented.segments;
     let rows: Vec<(u64, u64)> = segments.iter().map(|(key, moments)| (*key, moments.rows())).collect();
     assert_eq!(rows, [(30, 2_254), (10, 4_499), (20, 2_247)]);
     let merged = segments.into_iter().map(|(_, moments)| moments);
     let merged = merged.reduce(|sum, next| sum.merge(&next).unwrap()).unwrap();
-    let merged = estimator.solve(&merged).unwrap();
+    let merged = estimator.answer(&merged, None).unwrap();
     assert_eq!(merged.rows, whole.rows);
     assert!((merged.risk - whole.risk).abs() < 1e-9, "{} {}", merged.risk, whole.risk);
     // Other blocks of as many rows: the error is known to about one part in the root of twice their number.
@@ -125,14 +126,15 @@ fn segments_together_give_the_answer_of_the_whole() {
 }
 
 #[test]
-fn the_second_pass_from_a_state_answers() {
+fn the_second_pass_from_moments_answers() {
     let (schema, batch) = example(Preset::Six, 20_000, 5);
-    let source = InMemory::new(schema, vec![batch]);
-    for features in [Features::Scores, Features::Softmax] {
+    let source = InMemory::new(schema, [batch]);
+    for features in [FeatureChoice::Scores, FeatureChoice::Softmax] {
         let estimator = Params::new().features(features).check().unwrap();
-        let first = estimator.moments(&source, &estimator.look(&source).unwrap()).unwrap();
-        let second = estimator.moments(&source, &estimator.posterior(&first).unwrap()).unwrap();
-        let (first, second) = (estimator.solve(&first).unwrap(), estimator.solve(&second).unwrap());
+        let plan = estimator.plan(&Sample::of(&source).unwrap()).unwrap();
+        let first = estimator.moments(&source, &plan).unwrap();
+        let second = estimator.moments(&source, &estimator.second_plan(&first).unwrap()).unwrap();
+        let [first, second] = [first, second].map(|moments| estimator.answer(&moments, None).unwrap());
         assert_eq!(second.fit.features, "discriminant");
         // Both estimate the same risk; the bound is four of the larger standard error.
         assert!((first.risk - second.risk).abs() < 4.0 * first.standard_error.max(second.standard_error));

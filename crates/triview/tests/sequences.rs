@@ -2,11 +2,10 @@
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use triview::data::InMemory;
 use triview::diagnostics::Verdict;
-use triview::sequences::{
-    Chain, ChainPopulation, ChainSetting, Identified, InMemorySequences, Paths, SequenceEstimate,
-    SequenceParams, Sequences,
-};
+use triview::lab::{ChainPopulation, ChainSetting};
+use triview::sequences::{Chain, Identified, Paths, SequenceEstimate, SequenceParams, Sequences};
 use triview::{Error, Result};
 
 /// What the labels say: the risk a token and its standard error, and the token error of the Viterbi decoding.
@@ -50,7 +49,7 @@ fn draw(setting: &ChainSetting, count: usize, seed: u64) -> Result<Drawn> {
 }
 
 fn estimate(chain: &Chain, sequences: &Sequences) -> Result<SequenceEstimate> {
-    let source = InMemorySequences::new(chain.states().to_vec(), vec![sequences.clone()]);
+    let source = InMemory::new(chain.states().to_vec(), [sequences.clone()]);
     SequenceParams::new().check()?.estimate(chain, &source)
 }
 
@@ -102,7 +101,7 @@ fn emissions_that_change_along_the_way_are_identified_by_position() -> Result<()
         sequences.push(&scores)?;
     }
     let truth = truth(chain, &sequences, &labels);
-    let source = InMemorySequences::new(chain.states().to_vec(), vec![sequences]);
+    let source = InMemory::new(chain.states().to_vec(), [sequences]);
     let pooled = SequenceParams::new().check()?.estimate(chain, &source)?;
     assert_eq!(
         pooled.identification.independence.verdict,
@@ -118,7 +117,7 @@ fn emissions_that_change_along_the_way_are_identified_by_position() -> Result<()
     assert!(risk.standard_error < 6.0 * truth.standard_error, "{risk:?} {}", truth.standard_error);
     assert!((by_position.viterbi_error.estimate.value - truth.viterbi).abs() < 0.02, "{}", truth.viterbi);
 
-    let few = InMemorySequences::new(chain.states().to_vec(), vec![draw(&setting, 100, 21)?.1]);
+    let few = InMemory::new(chain.states().to_vec(), [draw(&setting, 100, 21)?.1]);
     let refused = SequenceParams::new().by_position(true).check()?.estimate(chain, &few);
     assert_eq!(refused.err(), Some(Error::FewAtAPosition { sequences: 100, needed: 150 }));
     Ok(())
@@ -163,7 +162,7 @@ fn what_cannot_be_answered_is_refused() -> Result<()> {
     let chain = population.model();
     assert_eq!(estimate(chain, &sequences).err(), Some(Error::AllTooShort { sequences: 50 }));
     let names: Vec<String> = ["x", "y", "z"].map(str::to_owned).to_vec();
-    let source = InMemorySequences::new(names.clone(), vec![sequences.clone()]);
+    let source = InMemory::new(names.clone(), [sequences.clone()]);
     let refused = SequenceParams::new().check()?.estimate(chain, &source).err();
     assert_eq!(
         refused,
@@ -176,7 +175,7 @@ fn what_cannot_be_answered_is_refused() -> Result<()> {
     let mut long = Sequences::new(3);
     long.push(&[0.0; 6])?;
     long.push(&[0.0; 9])?;
-    let source = InMemorySequences::new(names, vec![long.clone()]);
+    let source = InMemory::new(names, [long.clone()]);
     let refused = SequenceParams::new().check()?.estimate(&steps, &source).err();
     assert_eq!(refused, Some(Error::ImpossibleSequence { sequence: 0, length: 3 }));
     let broken = long.push(&[0.0, f64::NAN, 0.0]).err();

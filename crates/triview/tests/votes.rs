@@ -2,10 +2,8 @@
 
 use triview::Error;
 use triview::diagnostics::Verdict;
-use triview::votes::{
-    CrowdSetting, SimulatedCrowd, Smoothing, Stop, Vote, VoteEstimate, VoteParams, Votes, dawid_skene,
-    majority, shares,
-};
+use triview::lab::{CrowdSetting, SimulatedCrowd};
+use triview::votes::{Smoothing, Stop, Vote, VoteEstimate, VoteParams, Votes, dawid_skene, majority, shares};
 
 fn names(k: usize) -> Vec<String> {
     (0..k).map(|class| class.to_string()).collect()

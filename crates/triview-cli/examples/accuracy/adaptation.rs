@@ -3,7 +3,7 @@
 use crate::{Mnist, SEED};
 use anyhow::Result;
 use std::io::Write;
-use triview::data::InMemory;
+use triview::data::{InMemory, Sample};
 use triview::estimator::Params;
 use triview::lab::{Composites, Recipe};
 use triview::learning::{FeatureBatch, LogisticModel, LogisticParams};
@@ -37,11 +37,11 @@ pub(crate) fn phi_bar(out: &mut impl Write) -> Result<()> {
 fn squared_distance(mnist: &Mnist, model: &LogisticModel, rows: &Composites) -> Result<f64> {
     let (batch, m, k) = (rows.batch(), rows.rows(), rows.classes());
     let scores = model.scores(batch)?;
-    let source = InMemory::new(mnist.schema.clone(), vec![scores.clone()]);
+    let source = InMemory::new(mnist.schema.clone(), [scores.clone()]);
     let estimator = Params::new().seed(SEED).check()?;
-    let moments = estimator.moments(&source, &estimator.look(&source)?)?;
-    let (_, labeller) = estimator.solve_labelling(&moments)?;
-    let labels = labeller.label(&scores);
+    let moments = estimator.moments(&source, &estimator.plan(&Sample::of(&source)?)?)?;
+    let labeller = estimator.solve(&moments)?.labeller()?;
+    let labels = labeller.label(&scores)?;
     let mut squares = 0.0;
     for view in 0..batch.views() {
         let group = labeller.group_of(view);

@@ -9,12 +9,10 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
 use triview::answer::Interval;
-use triview::data::Sample;
-use triview::data::{Batch, InMemory, Schema};
+use triview::data::{Batch, InMemory, Sample, Schema};
 use triview::estimator::few_labels::{Labelled, Powered};
 use triview::estimator::{Estimate, Params};
-use triview::lab::{self, Population, Preset};
-use triview::lab::{Composites, Recipe};
+use triview::lab::{self, Composites, Population, Preset, Recipe};
 use triview::learning::{error_rate, log_loss};
 
 const DRAWS: u64 = 200;
@@ -144,9 +142,9 @@ fn answer(setting: &Setting<'_>, draw: u64) -> Result<(Estimate, Labelled)> {
     let chosen = index::sample(&mut Pcg64::seed_from_u64(74_000 + draw), rows.rows(), LABELS);
     let mut labels = vec![None; rows.rows()];
     chosen.into_iter().for_each(|row| labels[row] = Some(classes[row]));
-    let source = InMemory::new(setting.schema.clone(), vec![rows.with_labels(labels)]);
+    let source = InMemory::new(setting.schema.clone(), [rows.with_labels(labels)?]);
     let estimator = Params::new().seed(SEED).check()?;
     let sample = Sample::of(&source)?;
-    let moments = estimator.moments(&source, &estimator.look_at(&sample)?)?;
+    let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
     Ok(estimator.solve_labelled(&source, &moments, &sample)?)
 }

@@ -32,8 +32,8 @@ pub(crate) fn field(out: &mut impl Write) -> Result<()> {
         Ok((model.scores(rows.batch())?, rows.labels().iter().map(|label| usize::from(*label)).collect()))
     };
     let (old, labels) = scored(0.0, 81_000)?;
-    let old = Old::new(&old.with_labels(labels.into_iter().map(Some).collect()))
-        .context("the old rows have labels")?;
+    let old = old.with_labels(labels.into_iter().map(Some).collect())?;
+    let old = Old::new(&old).context("the old rows have labels")?;
     let mut means: Means = Vec::new();
     for (at, a) in DISTORTIONS.into_iter().enumerate() {
         for draw in 0..DRAWS {
@@ -49,7 +49,7 @@ pub(crate) fn field(out: &mut impl Write) -> Result<()> {
             };
             let truth = [log_loss(&rows, &labels).value, error_rate(&rows, &labels).value];
             add("truth", truth.map(Some));
-            let source = InMemory::new(mnist.schema.clone(), vec![rows.clone()]);
+            let source = InMemory::new(mnist.schema.clone(), [rows.clone()]);
             let estimate = Params::new().seed(SEED).check()?.estimate(&source)?;
             let error = estimate.metrics.as_ref().ok().map(|metrics| metrics.error_rate.estimate.value);
             add("triview", [Some(estimate.risk), error]);

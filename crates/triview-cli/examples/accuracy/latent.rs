@@ -58,7 +58,7 @@ pub(crate) fn subclasses(out: &mut impl Write) -> Result<()> {
 fn answer(population: &Population, seed: u64, latent: &Latent) -> Result<(Estimate, Mean)> {
     let (batch, labels) = population.rows(ROWS, &mut Pcg64::seed_from_u64(1_000 + seed));
     let truth = log_loss(&batch, &labels);
-    let source = InMemory::new(population.schema().clone(), vec![batch]);
+    let source = InMemory::new(population.schema().clone(), [batch]);
     Ok((Params::new().seed(SEED).latent(latent.clone()).check()?.estimate(&source)?, truth))
 }
 

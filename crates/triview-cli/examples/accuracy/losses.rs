@@ -46,7 +46,7 @@ fn line(loss: &SharedLoss, separation: f64, scale: f64) -> Result<String> {
         let batch = Batch::new(ROWS, [0, 1, 2].map(|v| centred(batch.view(v), scale)))?;
         let truth = mean_loss(&**loss, &batch, &labels);
         wrong += error_rate(&batch, &labels).value / DRAWS as f64;
-        let source = InMemory::new(population.schema().clone(), vec![batch]);
+        let source = InMemory::new(population.schema().clone(), [batch]);
         let estimate = Params::new().loss(loss.name()).seed(SEED).check()?.estimate(&source)?;
         let size = (estimate.risk - truth.value).abs() / truth.standard_error;
         risk += truth.value / DRAWS as f64;

@@ -6,10 +6,10 @@ use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use std::io::Write;
 use std::time::Instant;
-use triview::data::{Batch, InMemory, Schema};
-use triview::estimator::{Features, Params};
-use triview::lab::{Composites, Recipe};
-use triview::lab::{Population, Preset, Setting};
+use triview::data::{Batch, InMemory, Sample, Schema};
+use triview::estimator::Params;
+use triview::features::FeatureChoice;
+use triview::lab::{Composites, Population, Preset, Recipe, Setting, tensor_risk};
 use triview::learning::{LogisticParams, Mean, error_rate, log_loss};
 
 /// Errors of one way of estimating, over draws.
@@ -61,30 +61,31 @@ impl Errors {
 }
 
 /// Every way of estimating that the tables compare.
-const WAYS: [(&str, Features, bool); 7] = [
-    ("scores, tensor", Features::Scores, false),
-    ("scores, + L-BFGS", Features::Scores, true),
-    ("softmax, tensor", Features::Softmax, false),
-    ("softmax, + L-BFGS", Features::Softmax, true),
-    ("regression", Features::Regression, true),
-    ("sieve posterior", Features::Posterior, true),
-    ("default", Features::Auto, true),
+const WAYS: [(&str, FeatureChoice, bool); 7] = [
+    ("scores, tensor", FeatureChoice::Scores, false),
+    ("scores, + L-BFGS", FeatureChoice::Scores, true),
+    ("softmax, tensor", FeatureChoice::Softmax, false),
+    ("softmax, + L-BFGS", FeatureChoice::Softmax, true),
+    ("regression", FeatureChoice::Regression, true),
+    ("sieve posterior", FeatureChoice::Posterior, true),
+    ("default", FeatureChoice::Auto, true),
 ];
 
 /// Estimates the risk of these rows in every way and adds the errors.
 fn compare(schema: &Schema, batch: Batch, truth: Mean, errors: &mut [Errors]) -> Result<()> {
-    let source = InMemory::new(schema.clone(), vec![batch]);
+    let source = InMemory::new(schema.clone(), [batch]);
+    let sample = Sample::of(&source)?;
     for ((_, features, refined), errors) in WAYS.iter().zip(errors) {
         let estimator = Params::new().features(*features).seed(SEED).check()?;
-        let moments = estimator.moments(&source, &estimator.look(&source)?)?;
+        let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
         if *refined {
-            let estimate = estimator.solve(&moments)?;
+            let estimate = estimator.answer(&moments, None)?;
             errors.add(estimate.risk, estimate.standard_error, truth);
             if estimate.trusted() {
                 errors.trusted += 1.0;
                 errors.trusted_scaled += ((estimate.risk - truth.value) / truth.standard_error).powi(2);
             }
-        } else if let Some(risk) = estimator.solve_by_tensor_alone(&moments)? {
+        } else if let Some(risk) = tensor_risk(&moments, SEED)? {
             errors.add(risk, f64::NAN, truth);
         }
     }
@@ -188,8 +189,7 @@ pub(crate) fn rate(out: &mut impl Write) -> Result<()> {
                 let population = Population::draw(&preset.setting(), 1_000 + draw)?;
                 let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(2_000 + draw));
                 let truth = log_loss(&batch, &labels).value;
-                let estimate =
-                    estimator.estimate(&InMemory::new(population.schema().clone(), vec![batch]))?;
+                let estimate = estimator.estimate(&InMemory::new(population.schema().clone(), [batch]))?;
                 of_draws.push((estimate.risk - truth).powi(2));
             }
             cells.push(format!("{:.5}", (of_draws.iter().sum::<f64>() / DRAWS as f64).sqrt()));

@@ -6,9 +6,9 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
 use std::ops::Range;
-use triview::sequences::{
-    Chain, ChainPopulation, ChainSetting, InMemorySequences, Paths, SequenceParams, Sequences,
-};
+use triview::data::InMemory;
+use triview::lab::{ChainPopulation, ChainSetting};
+use triview::sequences::{Chain, Paths, SequenceParams, Sequences};
 
 const SEQUENCES: usize = 2000;
 /// For coverage: more draws, of fewer tokens.
@@ -142,7 +142,7 @@ fn draw(setting: &ChainSetting, count: usize, seed: u64, params: &SequenceParams
     let posterior = wrong(&|scores| most_likely(chain.messages(scores, Paths::All).posteriors()));
     let (weights, counted) = trained(chain, &sequences, &labels)?;
     let (risk, standard_error) = labelled(chain, &sequences, &labels);
-    let source = InMemorySequences::new(chain.states().to_vec(), vec![sequences.clone()]);
+    let source = InMemory::new(chain.states().to_vec(), [sequences.clone()]);
     let estimate = params.clone().check()?.estimate(chain, &source)?;
     let interval = estimate.risk_per_token.interval;
     let (others, states) =

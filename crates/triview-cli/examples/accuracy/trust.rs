@@ -8,10 +8,9 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
 use triview::data::{Batch, InMemory, Schema};
-use triview::diagnostics::{LEVEL, Verdict};
+use triview::diagnostics::{Alarm, LEVEL, Verdict};
 use triview::estimator::{Estimate, Estimator, Params};
-use triview::lab::{Composites, Recipe};
-use triview::lab::{Population, Preset, Setting};
+use triview::lab::{Composites, Population, Preset, Recipe, Setting};
 use triview::learning::{LogisticModel, LogisticParams, Mean, error_rate, log_loss};
 
 /// What some estimates of known risks turned out to be.
@@ -66,7 +65,7 @@ fn estimator() -> Result<Estimator> {
 }
 
 fn estimate(schema: &Schema, scores: Batch) -> Result<Estimate> {
-    Ok(estimator()?.estimate(&InMemory::new(schema.clone(), vec![scores]))?)
+    Ok(estimator()?.estimate(&InMemory::new(schema.clone(), [scores]))?)
 }
 
 /// Six simulated settings: classes, separation, prior.
@@ -134,10 +133,11 @@ pub(crate) fn healthy(out: &mut impl Write) -> Result<()> {
                 let population = Population::draw(&preset.setting(), 7_000 + draw)?;
                 let (scores, _) = population.rows(ROWS, &mut Pcg64::seed_from_u64(8_000 + draw));
                 let alarms = estimate(population.schema(), scores)?.alarms;
-                let of = |kinds: &[&str]| {
-                    alarms.iter().any(|alarm| kinds.iter().any(|kind| alarm.message.contains(kind)))
+                let dependent = |alarm: &Alarm| matches!(alarm, Alarm::Dependent { .. });
+                let alike = |alarm: &Alarm| {
+                    matches!(alarm, Alarm::WeakView { .. } | Alarm::WeakPair { .. } | Alarm::FewRows { .. })
                 };
-                let known = [of(&["not independent"]), of(&["told apart", "tell all"])];
+                let known = [alarms.iter().any(dependent), alarms.iter().any(alike)];
                 Ok([known[0], known[1], !alarms.is_empty() && !known[0] && !known[1]])
             })
             .collect::<Result<_>>()?;

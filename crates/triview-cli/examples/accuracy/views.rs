@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use rayon::prelude::*;
 use std::io::Write;
 use triview::data::InMemory;
-use triview::diagnostics::LEVEL;
+use triview::diagnostics::{Alarm, LEVEL};
 use triview::estimator::{Estimate, Params};
 use triview::lab::{Population, Preset, Setting};
 use triview::learning::{Mean, log_loss};
@@ -20,7 +20,7 @@ fn draws(setting: &Setting, draws: u64, rows: usize) -> Result<Vec<(Estimate, Me
             let population = Population::draw(setting, 21_000 + draw)?;
             let (batch, labels) = population.rows(rows, &mut Pcg64::seed_from_u64(22_000 + draw));
             let truth = log_loss(&batch, &labels);
-            let source = InMemory::new(population.schema().clone(), vec![batch]);
+            let source = InMemory::new(population.schema().clone(), [batch]);
             Ok((Params::new().seed(SEED).check()?.estimate(&source)?, truth))
         })
         .collect()
@@ -60,7 +60,10 @@ pub(crate) fn copies(out: &mut impl Write) -> Result<()> {
             count(&|estimate, _| estimate.grouping.together.iter().any(|views| *views != [0, 1])),
             count(&|estimate, truth| (estimate.risk - truth.value).abs() <= 3.0 * estimate.standard_error),
             mean_square.sqrt(),
-            count(&|estimate, _| estimate.alarms.iter().any(|alarm| alarm.message.contains("grouped into"))),
+            count(&|estimate, _| estimate
+                .alarms
+                .iter()
+                .any(|alarm| matches!(alarm, Alarm::OtherGroups { .. }))),
             count(&|estimate, _| !estimate.trusted()),
         )?;
         out.flush()?;

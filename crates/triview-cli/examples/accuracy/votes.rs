@@ -3,8 +3,9 @@
 use anyhow::Result;
 use std::io::Write;
 use triview::answer::Interval;
+use triview::lab::{CrowdSetting, SimulatedCrowd};
 use triview::metrics::Measured;
-use triview::votes::{CrowdSetting, SimulatedCrowd, VoteParams};
+use triview::votes::VoteParams;
 
 const DRAWS: u64 = 20;
 /// Draws from 100 to 109 and from 1000 on are those that constants were chosen on.

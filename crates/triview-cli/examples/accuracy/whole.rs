@@ -31,7 +31,7 @@ pub(crate) fn metrics(out: &mut impl Write) -> Result<()> {
             let rows = Composites::draw(&test, &Recipe::new(ROWS).distortion(a), 25_000 + draw)?;
             let scores = model.scores(rows.batch())?;
             let (truth, wrong) = (labelled(&scores, rows.labels()), error_rate(&scores, rows.labels()));
-            let source = InMemory::new(schema.clone(), vec![scores]);
+            let source = InMemory::new(schema.clone(), [scores]);
             let estimate = Params::new().seed(SEED).check()?.estimate(&source)?;
             let metrics = estimate.metrics.context("rows were at hand")?;
             names = metrics.all().map(|metric| metric.name).to_vec();

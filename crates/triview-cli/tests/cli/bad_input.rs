@@ -278,15 +278,15 @@ fn a_corrupt_state() {
     folder.truncate("scores.state", |length| length - 100);
     assert_eq!(
         folder.refused(&["estimate", "scores.state"]),
-        "error: `scores.state` is a damaged moment state: incomplete metadata, file not fully covered; make it again"
+        "error: `scores.state` is a damaged file of moments: incomplete metadata, file not fully covered; make it again"
     );
     assert_eq!(
         folder.refused(&["inspect", "scores.state"]),
-        "error: `scores.state` is a damaged moment state: incomplete metadata, file not fully covered; make it again"
+        "error: `scores.state` is a damaged file of moments: incomplete metadata, file not fully covered; make it again"
     );
     assert_eq!(
         folder.refused(&["moments", "scores.csv", "--like", "scores.state", "-o", "new.state"]),
-        "error: `scores.state` is a damaged moment state: incomplete metadata, file not fully covered; make it again"
+        "error: `scores.state` is a damaged file of moments: incomplete metadata, file not fully covered; make it again"
     );
 }
 
@@ -296,7 +296,7 @@ fn a_foreign_state() {
     folder.write("foreign.state", "PK\u{3}\u{4} not one of ours");
     assert_eq!(
         folder.refused(&["estimate", "foreign.state"]),
-        "error: `foreign.state` is not a triview file of the kind asked for (moment state): it is not in the safetensors format"
+        "error: `foreign.state` is not a triview file of the kind asked for (file of moments): it is not in the safetensors format"
     );
     assert_eq!(
         folder.refused(&["moments", "scores.csv", "--posterior", "truth.json", "-o", "new.state"]),
@@ -311,7 +311,8 @@ fn states_that_do_not_match() {
     folder.answered(&["moments", "scores.csv", "--feature-map", "softmax", "-o", "two.state"]);
     assert_eq!(
         folder.refused(&["estimate", "one.state", "two.state"]),
-        "error: `two.state`: the states do not match: the feature map is scores in one and softmax in the other; make the parts with `moments --like`"
+        "error: `two.state`: the moments do not match: the feature map is scores in one and softmax in the other; sum all parts by one plan\n\
+         hint: make the parts with `moments --like`"
     );
     folder.answered(&["simulate", "--classes", "2", "--rows", "1000", "-o", "other.csv"]);
     assert_eq!(

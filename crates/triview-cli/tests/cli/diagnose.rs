@@ -1,6 +1,6 @@
 //! `triview diagnose`, and what `estimate` says of its own trustworthiness.
 
-use crate::support::{Folder, without_numbers};
+use crate::support::{Folder, without_inputs, without_numbers};
 use serde_json::Value;
 
 /// A folder with a table whose first two views depend on each other in a third of the rows.
@@ -45,7 +45,8 @@ fn states_are_diagnosed_too() {
     folder.answered(&["moments", "scores.csv", "-o", "scores.state"]);
     let from_table = folder.run(&["diagnose", "scores.csv", "--json"]);
     let from_state = folder.run(&["diagnose", "scores.state", "--json"]);
-    assert_eq!((from_state.code, from_state.stdout), (1, from_table.stdout));
+    assert_eq!(from_state.code, 1);
+    assert_eq!(without_inputs(&from_state.stdout), without_inputs(&from_table.stdout));
 }
 
 #[test]

@@ -64,18 +64,21 @@ fn states_keep_the_groups() {
     let mut direct = folder.json(&["estimate", "scores.csv", "--group", "e,a+b+c,d", "--json"]);
     // Of the whole prediction only rows can tell.
     let keys = direct.as_object_mut().expect("an object");
-    assert!(keys.remove("error_rate").is_some() && keys.remove("view_error").is_some());
+    for key in ["error_rate", "error_rate_interval", "view_error"] {
+        assert!(keys.remove(key).is_some(), "{key}");
+    }
     keys.insert(
         "error_rate_absent".into(),
-        "it takes rows, and a state has none: estimate from the tables".into(),
+        "it takes rows, and moments have none: estimate from the tables".into(),
     );
+    assert_eq!(keys.insert("inputs".into(), json!(["1.state"])), Some(json!(["scores.csv"])));
     assert_eq!(folder.json(&["estimate", "1.state", "--json"]), direct);
     assert_eq!(folder.json(&["estimate", "1.state", "2.state", "--json"])["rows"], 8000);
     folder.answered(&["moments", "scores.csv", "--group", "e+a,b+c,d", "-o", "3.state"]);
     assert_eq!(
         folder.refused(&["estimate", "1.state", "3.state"]),
-        "error: `3.state`: the states do not match: the list of groups is e, a+b+c, d in one and e+a, b+c, d in the \
-         other; make the parts with `moments --like`"
+        "error: `3.state`: the moments do not match: the list of groups is e, a+b+c, d in one and e+a, b+c, d in the \
+         other; sum all parts by one plan\nhint: make the parts with `moments --like`"
     );
     assert_eq!(
         folder.refused(&["estimate", "1.state", "--group", "a,b,c+d+e"]),
@@ -91,7 +94,8 @@ fn groups_that_cannot_be() {
         ("a+b,c,d+e+a", "view `a` is grouped twice; each view belongs to one group"),
         (
             "a+b,c,d",
-            "view `e` is in no group; name it in `--group`, or leave it out by naming the others in `--views`",
+            "view `e` is in no group; name it in one, or leave the view out\n\
+             hint: name it in `--group`, or leave it out by naming the others in `--views`",
         ),
         (
             "a+b,,c+d+e",

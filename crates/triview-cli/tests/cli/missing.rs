@@ -42,6 +42,7 @@ fn a_view_that_is_never_there() {
     folder.write_table("scores.csv", &table);
     assert_eq!(
         folder.refused(&["estimate", "scores.csv"]),
-        "error: view `b` is missing in every row that was looked at; leave it out by naming the others in `--views`"
+        "error: view `b` is missing in every row that was looked at; leave the view out\n\
+         hint: leave it out by naming the others in `--views`"
     );
 }

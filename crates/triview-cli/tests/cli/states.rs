@@ -1,7 +1,7 @@
 //! `triview moments` and `triview inspect`, and estimating from states.
 
 use crate::support::{Folder, number};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// `scores.csv` and the same rows in three parts of unequal length.
 fn parts() -> Folder {
@@ -42,11 +42,14 @@ fn parts_made_alike_give_the_answer_of_the_whole() {
             let state = folder.json(&["estimate", "direct.state", "--json"]);
             // Of the whole prediction only rows can tell.
             let keys = direct.as_object_mut().expect("an object");
-            assert!(keys.remove("error_rate").is_some() && keys.remove("view_error").is_some());
+            for key in ["error_rate", "error_rate_interval", "view_error"] {
+                assert!(keys.remove(key).is_some(), "{key}");
+            }
             keys.insert(
                 "error_rate_absent".into(),
-                "it takes rows, and a state has none: estimate from the tables".into(),
+                "it takes rows, and moments have none: estimate from the tables".into(),
             );
+            assert_eq!(keys.insert("inputs".into(), json!(["direct.state"])), Some(json!(["scores.csv"])));
             assert_eq!(direct, state);
         }
     }

@@ -117,6 +117,13 @@ pub(crate) fn number(object: &Value, key: &str) -> f64 {
     object[key].as_f64().unwrap_or_else(|| panic!("no number `{key}` in {object}"))
 }
 
+/// An answer in JSON without the line that names what it was made from.
+pub(crate) fn without_inputs(answer: &str) -> String {
+    let names_inputs = |line: &&str| line.starts_with("  \"inputs\": [");
+    assert_eq!(answer.lines().filter(names_inputs).count(), 1, "{answer}");
+    answer.lines().filter(|line| !names_inputs(line)).map(|line| format!("{line}\n")).collect()
+}
+
 /// Text or JSON with `#` for numbers that come out of floating-point sums: their last digits, and how many
 /// iterations it took to get there, depend on the processor. Columns shrink to one space, as widths depend on
 /// digits; how they line up is tested where they are printed.

@@ -5,8 +5,10 @@
 use arrow_array::{ArrayRef, RecordBatch};
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tempfile::TempDir;
 use triview::data::{Batch, Source};
+use triview::{Moments, Plan};
 use triview_table::{Error, ReadOptions, Table};
 
 /// A folder that goes away with the test.
@@ -35,8 +37,13 @@ pub(crate) fn csv(rows: &[&str]) -> String {
 pub(crate) fn read_with(paths: &[&Path], options: &ReadOptions) -> Result<(Table, Vec<Batch>), Error> {
     let paths: Vec<PathBuf> = paths.iter().map(|path| path.to_path_buf()).collect();
     let table = Table::open(&paths, options)?;
-    let batches = table.batches()?.collect::<Result<Vec<Batch>, Error>>()?;
+    let batches = batches(&table)?;
     Ok((table, batches))
+}
+
+/// All batches of a table.
+pub(crate) fn batches(table: &Table) -> Result<Vec<Batch>, Error> {
+    table.batches()?.map(|batch| Ok(Arc::unwrap_or_clone(batch?))).collect()
 }
 
 /// Opens a file and reads all rows.
@@ -54,6 +61,31 @@ pub(crate) fn rows(batches: &[Batch]) -> Vec<Vec<Vec<f64>>> {
         }
     }
     rows
+}
+
+/// A plan for three views and these classes that needs no rows: plain scores and no bins.
+pub(crate) fn plan(classes: &[&str]) -> Plan {
+    let k = classes.len();
+    let bins = serde_json::json!({ "edges": vec![[0.0; 0]; k], "missing": false });
+    let plan = serde_json::json!({
+        "schema": { "views": ["a", "b", "c"], "classes": classes },
+        "partition": [[0], [1], [2]],
+        "loss": "log",
+        "features": { "kind": "scores" },
+        "absent": [vec![0.0; k], vec![0.0; k], vec![0.0; k]],
+        "bins": [bins, bins, bins],
+        "look": { "grouping": { "chosen": "automatic", "together": [], "others": [] } },
+    });
+    serde_json::from_value(plan).unwrap()
+}
+
+/// The moments of so many rows by a plan. Eight rows after another are in one block.
+pub(crate) fn moments(plan: &Plan, rows: usize) -> Moments {
+    let k = plan.schema().k();
+    let scores: Vec<f64> = (0..rows * 3 * k).map(|at| (at as f64).sin() * 1e3).collect();
+    let mut sums = plan.accumulator().unwrap();
+    sums.update(&Batch::from_rows(&scores, 3, k).unwrap()).unwrap();
+    sums.finish().unwrap()
 }
 
 /// Arrays with their names as a record batch.

@@ -1,10 +1,12 @@
 """Writes the `valid-*` files beside this script, as other programs write tables: pip install numpy pyarrow safetensors.
 
 Score tables hold five rows of three views and two classes whose score is (7 row + 3 view + class) mod 11. They are
-the seeds of the fuzz targets, and `tests/formats.rs` reads them. What the fuzz targets find is kept here too.
+the seeds of the fuzz targets, and `tests/formats` reads them. What the fuzz targets find is kept here too, and so is what
+earlier versions wrote (`version-*`).
 """
 
 import json
+import math
 import struct
 from pathlib import Path
 
@@ -82,37 +84,55 @@ def csv():
                header="\ufeffa:0,a:1,b:0,b:1,c:0,c:1", encoding="utf-8")
 
 
-def state():
-    """A state with fitted posteriors and bins, and a saved posterior with plain scores and none."""
-    k, q, bins, blocks = 2, 2, 3, 2
-    shapes = {"rows": [1], "missing": [3], "loss": [7]}
-    for prefix, d in [("", q), ("bins.", bins)]:
-        shapes |= {f"{prefix}tensor": [d, d, d]} | {f"{prefix}gram.{v}": [d, d] for v in range(3)}
-        shapes |= {f"{prefix}cross.{v}.{a}": [k, d] for v in range(3) for a in range(3) if a != v}
-    for v in range(3):
-        shapes |= {f"posterior.{v}": [k, q], f"pair_features.{v}": [k, q], f"pair_terms.{v}": [k, k]}
-        shapes |= {f"posterior_terms.{v}": [k, k]}
-        shapes |= {f"bins.features.{v}.{a}": [bins, q] for a in range(3) if a != v}
+def checksum(parts):
+    """FNV-1a of 64 bits."""
+    total = 0xCBF29CE484222325
+    for byte in b"".join(parts):
+        total = (total ^ byte) * 0x100000001B3 % 2**64
+    return total
+
+
+def moments():
+    """Moments with fitted posteriors and bins, and a plan with plain scores and none."""
+    k, q, bins, filled = 2, 2, 3, [0, 5]
+    sums = ["offset", "least_loss", "squared_terms", "squared_loss", "squared_loss_squared"]
+    family = lambda prefix, d: (
+        {f"{prefix}tensor": [d, d, d]}
+        | {f"{prefix}gram.{v}": [d, d] for v in range(3)}
+        | {f"{prefix}cross.{v}.{a}": [k, d] for v in range(3) for a in range(3) if a != v}
+    )
+    # In the order of the checksum.
+    shapes = {"rows": [1], "missing": [3]} | {name: [1] for name in sums} | family("", q)
+    for name, shape in [("posterior", [k, q]), ("pair_features", [k, q]), ("pair_terms", [k, k]), ("posterior_terms", [k, k])]:
+        shapes |= {f"{name}.{v}": shape for v in range(3)}
+    shapes |= family("bins.", bins)
+    shapes |= {f"bins.features.{v}.{a}": [bins, q] for v in range(3) for a in range(3) if a != v}
     schema = {"views": ["a", "b", "c"], "classes": ["0", "1"]}
     basis = {"whitened": {"whitening": [0.1, 1.0, -1.0], "ridges": [0.2, 1.0], "rank": 1}}
     view = {"basis": basis, "weights": [0.0, 1.0, 0.5, 0.0, -1.0, -0.5]}
-    settled = {"blend": [0.25] * 4, "variance": 1.0}
-    posterior = {"kind": "posterior", "way": "sieve", "prior": [0.5, 0.5], "views": [view] * 3, "settled": settled}
-    grouping = {"groups": [[0], [1], [2]], "chosen": "automatic", "together": [], "others": []}
-    header = {"schema": schema, "grouping": grouping, "loss": "log", "features": posterior}
-    header |= {"absent": [[0.0, 0.0]] * 3, "bins": [{"edges": [[-0.5, 0.5], []], "missing": False}] * 3}
-    envelope = {"triview": "moment state", "version": 5, "header": header}
-    entries, at = {"__metadata__": {"triview": json.dumps(envelope)}}, 0
-    for name, shape in shapes.items():
-        size = 8 * blocks * int(np.prod(shape))
-        entries[name] = {"dtype": "F64", "shape": [blocks, *shape], "data_offsets": [at, at + size]}
-        at += size
+    posterior = {"kind": "posterior", "way": "sieve", "prior": [0.5, 0.5], "views": [view] * 3}
+    plan = {"schema": schema, "partition": [[0], [1], [2]], "loss": "log", "features": posterior}
+    plan |= {"absent": [[0.0, 0.0]] * 3, "bins": [{"edges": [[-0.5, 0.5], []], "missing": False}] * 3}
+    grouping = {"chosen": "automatic", "together": [], "others": []}
+    plan |= {"look": {"grouping": grouping, "settled": {"blend": [0.25] * 4, "variance": 1.0}}}
+    envelope = json.dumps({"triview": "moments", "version": 6, "blocks": 64, "filled": filled, "plan": plan})
+    cells = {name: struct.pack("<d", 1.0) * (len(filled) * math.prod(shape)) for name, shape in shapes.items()}
+    total = struct.pack("<Q", checksum([envelope.encode(), *cells.values()]))
+    entries, at = {"__metadata__": {"triview": envelope}}, 0
+    for name, data in [("checksum", total), *cells.items()]:
+        kind, shape = ("U64", [1]) if name == "checksum" else ("F64", [len(filled), *shapes[name]])
+        entries[name] = {"dtype": kind, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
     text = json.dumps(entries).encode()
     text += b" " * (-len(text) % 8)
-    (HERE / "state" / "valid.state").write_bytes(struct.pack("<Q", len(text)) + text + struct.pack("<d", 1.0) * (at // 8))
-    header |= {"features": {"kind": "scores"}, "bins": [{"edges": [[], []], "missing": False}] * 3}
-    envelope["triview"] = "saved posterior"
-    (HERE / "state" / "valid.json").write_text(json.dumps(envelope) + "\n")
+    data = total + b"".join(cells.values())
+    (HERE / "moments" / "valid.moments").write_bytes(struct.pack("<Q", len(text)) + text + data)
+    plan |= {"features": {"kind": "scores"}, "bins": [{"edges": [[], []], "missing": False}] * 3}
+    plan |= {"look": {"grouping": grouping}}
+    # Names in order and no spaces: what the checksum is of.
+    total = checksum([json.dumps(plan, sort_keys=True, separators=(",", ":")).encode()])
+    envelope = {"triview": "plan", "version": 6, "checksum": f"{total:016x}", "plan": plan}
+    (HERE / "moments" / "valid.json").write_text(json.dumps(envelope) + "\n")
 
 
 def text(path, lines):
@@ -146,5 +166,5 @@ def features():
     text("features/valid.csv", ["a:p,a:q,b:p,c:p,label", "1,2,3,4,x", "-1,.5,1e-3,0,y", "1,1,1,1,"])
 
 
-for write in [parquet, ipc, npy, csv, state, model, sequences, votes, features]:
+for write in [parquet, ipc, npy, csv, moments, model, sequences, votes, features]:
     write()

@@ -71,8 +71,8 @@ fn pipes_are_read_twice_as_well() {
     writer.write_all(csv(&["1,2,3,4,5,6"]).as_bytes()).unwrap();
     drop(writer);
     let path = std::path::PathBuf::from(format!("/dev/fd/{}", reader.as_raw_fd()));
-    assert!(!triview_table::state::is_state(&path));
+    assert!(!triview_table::moments::is_moments(&path));
     let (table, once) = read(&path).unwrap();
     assert_eq!(rows(&once), [[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]].map(Vec::from)]);
-    assert_eq!(table.batches().unwrap().map(Result::unwrap).collect::<Vec<_>>(), once);
+    assert_eq!(batches(&table).unwrap(), once);
 }

@@ -8,6 +8,7 @@ use arrow_array::{ArrayRef, ListArray};
 use std::path::Path;
 use std::sync::Arc;
 use triview::data::{Batch, Schema, Source};
+use triview_table::moments::is_moments;
 use triview_table::{ReadOptions, Table, write_scores};
 
 #[test]
@@ -87,14 +88,13 @@ fn batches_are_alike_in_every_reading_and_with_prefetch() {
     ] {
         let (table, once) = read(&path).unwrap();
         assert_eq!(once.iter().map(Batch::rows).collect::<Vec<_>>(), [16_384, 16_384, 7_232]);
-        let again: Vec<Batch> = table.batches().unwrap().map(Result::unwrap).collect();
-        assert_eq!(once, again);
+        assert_eq!(once, batches(&table).unwrap());
         let options = ReadOptions { prefetch: true, ..Default::default() };
         assert_eq!(read_with(&[&path], &options).unwrap().1, once);
         assert_eq!(rows(&once), expected(n));
         // A reading that is given up ends its threads.
         let table = Table::open(&[path], &options).unwrap();
-        assert_eq!(table.batches().unwrap().next().unwrap().unwrap(), once[0]);
+        assert_eq!(*table.batches().unwrap().next().unwrap().unwrap(), once[0]);
     }
 }
 
@@ -115,12 +115,12 @@ fn tables_that_other_programs_wrote() {
         }
     }
     assert_eq!(read_files, 21);
-    for name in ["valid.state", "valid.json"] {
-        let path = corpus.join("state").join(name);
-        assert_eq!(triview_table::state::is_state(&path), name == "valid.state");
+    for name in ["valid.moments", "valid.json"] {
+        let path = corpus.join("moments").join(name);
+        assert_eq!(is_moments(&path), name == "valid.moments");
     }
-    triview_table::state::read(&corpus.join("state/valid.state")).unwrap();
-    triview_table::state::read_header(&corpus.join("state/valid.json")).unwrap();
+    triview_table::moments::read(&corpus.join("moments/valid.moments")).unwrap();
+    triview_table::moments::read_plan(&corpus.join("moments/valid.json")).unwrap();
     assert_eq!(triview_table::model::read(&corpus.join("model/valid.safetensors")).unwrap().schema.k(), 2);
 }
 
@@ -136,7 +136,8 @@ fn views_may_be_missing_in_every_format() {
     let schema = Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap();
     let n = 40;
     let scores = |view| (0..2).flat_map(|class| (0..n).map(move |row| value(row, view, class))).collect();
-    let batch = Batch::new(n, (0..3).map(scores).collect::<Vec<Vec<f64>>>()).unwrap().with_missing(masks(n));
+    let batch = Batch::new(n, (0..3).map(scores).collect::<Vec<Vec<f64>>>()).unwrap();
+    let batch = batch.with_missing(masks(n)).unwrap();
     for name in ["t.csv", "t.parquet", "t.arrow"] {
         let path = folder.path().join(name);
         write_scores(&path, &schema, [(batch.clone(), vec![Some(0); n])].into_iter().map(Ok)).unwrap();

@@ -28,12 +28,12 @@ fn column(view: usize, f: usize) -> ArrayRef {
 fn check(path: &Path, options: &ReadOptions) {
     let (table, batches) = read_with(&[path], options).unwrap();
     assert_eq!(rows(&batches), expected(ROWS), "{}", path.display());
-    assert_eq!(table.schema().all_features(), ["a:u", "a:v", "c:v"]);
+    assert_eq!(table.schema().all_covariates(), ["a:u", "a:v", "c:v"]);
     let all = |view: usize, f: usize| (0..ROWS).map(move |row| feature(row, view, f));
     let batch: &Batch = &batches[0];
-    assert_eq!(batch.features(0), all(0, 0).chain(all(0, 1)).collect::<Vec<_>>());
-    assert!(batch.features(1).is_empty());
-    assert_eq!(batch.features(2), all(2, 1).collect::<Vec<_>>());
+    assert_eq!(batch.covariates(0), all(0, 0).chain(all(0, 1)).collect::<Vec<_>>());
+    assert!(batch.covariates(1).is_empty());
+    assert_eq!(batch.covariates(2), all(2, 1).collect::<Vec<_>>());
     assert!(table.ignored_columns().is_empty());
 }
 
@@ -73,7 +73,10 @@ fn a_view_that_is_missing_needs_no_features() {
     let folder = folder();
     let text = "a:x,a:y,a:u,b:x,b:y,c:x,c:y\n1,2,0.5,3,4,5,6\n,,,3,4,5,6\n,,7,3,4,5,6\n";
     let (_, batches) = read_with(&[&put(&folder, "t.csv", text)], &features(&["u"])).unwrap();
-    assert_eq!((batches[0].features(0), batches[0].missing()), (&[0.5, 0.0, 0.0][..], Some(&[0, 1, 1][..])));
+    assert_eq!(
+        (batches[0].covariates(0), batches[0].missing()),
+        (&[0.5, 0.0, 0.0][..], Some(&[0, 1, 1][..]))
+    );
     let text = "a:x,a:y,a:u,b:x,b:y,c:x,c:y\n1,2,0.5,3,4,5,6\n1,2,,3,4,5,6\n";
     let refused = read_with(&[&put(&folder, "t.csv", text)], &features(&["u"])).unwrap_err();
     assert!(matches!(&refused, Error::Null { row: 2, column, .. } if column == "a:u"), "{refused}");
@@ -90,7 +93,7 @@ fn a_view_that_is_missing_needs_no_features() {
         columns.push(("a:u", Arc::new(Float64Array::from_iter(u))));
         let path = put_parquet(&folder, "t.parquet", &[record_batch(columns)], 5);
         match read_with(&[&path], &features(&["u"])) {
-            Ok((_, batches)) => assert!(!fails && batches[0].features(0)[3] == 0.0),
+            Ok((_, batches)) => assert!(!fails && batches[0].covariates(0)[3] == 0.0),
             Err(Error::Null { row: 5, column, .. }) => assert!(fails && column == "a:u"),
             Err(other) => panic!("{other}"),
         }

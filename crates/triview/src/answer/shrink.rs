@@ -138,7 +138,7 @@ impl Shrunk {
 mod tests {
     use super::*;
     use crate::answer::solve;
-    use crate::data::InMemory;
+    use crate::data::{InMemory, Sample};
     use crate::estimator::Params;
     use crate::lab::{Population, Preset};
     use rand::SeedableRng;
@@ -149,7 +149,7 @@ mod tests {
         let (rows, _) = population.rows(4_000, &mut Pcg64::seed_from_u64(seed));
         let source = InMemory::new(population.schema().clone(), [rows]);
         let estimator = Params::new().check()?;
-        let moments = estimator.moments(&source, &estimator.look(&source)?)?;
+        let moments = estimator.moments(&source, &estimator.plan(&Sample::of(&source)?)?)?;
         let solution = solve(&moments, 0)?;
         Ok((moments, solution))
     }

@@ -22,7 +22,9 @@ mod tests {
     fn by_hand() {
         let [three, four] = [3f64.ln(), 4f64.ln()];
         // Confidence 4/5 in the old domain, where one of two is wrong; 3/4 in the new.
-        let old = rows_of(&[[four, 0.0, 0.0], [four, 0.0, 0.0]]).with_labels(vec![Some(1), Some(0)]);
+        let old = rows_of(&[[four, 0.0, 0.0], [four, 0.0, 0.0]])
+            .with_labels(vec![Some(1), Some(0)])
+            .expect("one a row");
         let old = Old::new(&old).expect("labels");
         let error =
             difference_of_confidence(&rows_of(&[[three, 0.0, 0.0]]), &old).error_rate.expect("an error rate");

@@ -82,7 +82,7 @@ mod tests {
         let kind = |second: bool| [if second { 1.0 } else { -1.0 }, 0.0, 0.0];
         let rows =
             |seconds: usize, of: usize| rows_of(&(0..of).map(|row| kind(row < seconds)).collect::<Vec<_>>());
-        let old = rows(200, 400).with_labels(vec![Some(0); 400]);
+        let old = rows(200, 400).with_labels(vec![Some(0); 400]).expect("one a row");
         let said = weighted_validation(&rows(300, 400), &Old::new(&old).expect("labels"), &LogLoss);
         let error = said.error_rate.expect("an error rate");
         assert!((error - 0.75).abs() < 0.01, "{error}");

@@ -172,7 +172,7 @@ mod tests {
         let rows = rows_of(&[[1.0, -1.0, 0.5], [-1.0, -2.0, 1.0], [2.0, 1.0, 1.0], [-0.5, 0.4, -0.3]]);
         let without = all(&rows, None, &LogLoss);
         assert_eq!(without.iter().filter(|baseline| baseline.said == Err(NO_OLD)).count(), 4);
-        let labelled = rows.clone().with_labels(vec![Some(1), None, Some(0), Some(0)]);
+        let labelled = rows.clone().with_labels(vec![Some(1), None, Some(0), Some(0)]).expect("one a row");
         let old = Old::new(&labelled).expect("labels");
         assert_eq!((old.rows(), old.wrong()), (3, vec![0.0, 1.0, 0.0]));
         let with = all(&rows, Some(&old), &LogLoss);

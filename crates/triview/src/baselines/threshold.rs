@@ -32,11 +32,12 @@ mod tests {
     fn by_hand() {
         // Of four old rows, the surer the larger their odds, one is wrong: the threshold is the second's, 2.
         let old = rows_of(&[1.0, 2.0, 3.0, 4.0].map(|odds| [odds, 0.0, 0.0]));
-        let old = Old::new(&old.with_labels(vec![Some(1), Some(1), Some(0), Some(1)])).expect("labels");
+        let old = old.with_labels(vec![Some(1), Some(1), Some(0), Some(1)]).expect("one a row");
+        let old = Old::new(&old).expect("labels");
         let new = rows_of(&[0.5, 1.9, -1.5, 2.0, 5.0].map(|odds| [odds, 0.0, 0.0]));
         assert_eq!(thresholded_confidence(&new, &old).error_rate, Some(0.6));
         // Where all are wrong, so is everything.
-        let old = rows_of(&[[1.0, 0.0, 0.0]]).with_labels(vec![Some(0)]);
+        let old = rows_of(&[[1.0, 0.0, 0.0]]).with_labels(vec![Some(0)]).expect("one a row");
         assert_eq!(thresholded_confidence(&new, &Old::new(&old).expect("labels")).error_rate, Some(1.0));
     }
 }

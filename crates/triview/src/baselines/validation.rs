@@ -20,7 +20,8 @@ mod tests {
     #[test]
     fn by_hand() {
         // Probabilities 3/4 of a right and of a wrong class.
-        let old = rows_of(&[[3f64.ln(), 0.0, 0.0]; 2]).with_labels(vec![Some(1), Some(0)]);
+        let old =
+            rows_of(&[[3f64.ln(), 0.0, 0.0]; 2]).with_labels(vec![Some(1), Some(0)]).expect("one a row");
         let said = validation(&Old::new(&old).expect("labels"), &LogLoss);
         let risk = said.risk.expect("a risk");
         assert!((risk + 0.5 * (0.75f64.ln() + 0.25f64.ln())).abs() < 1e-12, "{risk}");

@@ -126,10 +126,13 @@ mod tests {
     #[test]
     fn empty_blocks_take_no_room_and_add_up() {
         let (mut sums, mut others) = (BlockSums::new(3, 2), BlockSums::new(3, 2));
-        for (sums, block, value) in [(&mut sums, 0, 1.0), (&mut others, 0, 2.0), (&mut others, 2, 4.0)] {
+        let add = |sums: &mut BlockSums, block: usize, value: f64| {
             BlockSums::fill(&mut sums.blocks_mut()[block], 2);
             sums.blocks_mut()[block][1] += value;
-        }
+        };
+        add(&mut sums, 0, 1.0);
+        add(&mut others, 0, 2.0);
+        add(&mut others, 2, 4.0);
         assert_eq!(sums.block(1), None);
         sums.merge(&others);
         assert_eq!(sums.filled().collect::<Vec<_>>(), [(0, [0.0, 3.0].as_slice()), (2, &[0.0, 4.0])]);

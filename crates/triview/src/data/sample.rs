@@ -164,7 +164,7 @@ impl Sample {
     /// Reads a source once.
     ///
     /// # Errors
-    /// Those of the source.
+    /// Those of the source, and [`Error::Shape`](crate::Error::Shape) for batches that are not of its schema.
     pub fn of<S: ScoreSource + ?Sized>(source: &S) -> Result<Self, S::Error> {
         let (rows, seen) = sample(source)?;
         Ok(Self { schema: source.schema().clone(), rows, seen })
@@ -179,7 +179,9 @@ fn sample<S: ScoreSource + ?Sized>(source: &S) -> Result<(Batch, u64), S::Error>
     let most = MOST_ROWS.min(MOST_SCORES / (views * k + covariates.iter().sum::<usize>()));
     let mut sampler = Sampler { views, k, covariates, most, level: 0, position: 0, kept: Vec::new() };
     for batch in source.batches()? {
-        sampler.update(&*batch?);
+        let batch = batch?;
+        schema.expect_rows(&batch)?;
+        sampler.update(&batch);
     }
     let rows = sampler.position;
     Ok((sampler.finish()?, rows))

@@ -1,6 +1,6 @@
 //! What the columns of a score table mean.
 
-use super::VIEWS;
+use super::{Batch, VIEWS};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +107,19 @@ impl Schema {
     /// Names of the classes, in the order of every matrix in a result.
     pub fn classes(&self) -> &[String] {
         &self.classes
+    }
+
+    /// Refuses rows of other views, classes or covariates.
+    pub(crate) fn expect_rows(&self, batch: &Batch) -> Result<()> {
+        expect("views", batch.views(), self.views().len())?;
+        if batch.rows() > 0 {
+            expect("classes", batch.k(), self.k())?;
+            for view in 0..batch.views() {
+                let covariates = batch.covariates(view).len() / batch.rows();
+                expect("covariates of a view", covariates, self.covariates(view).len())?;
+            }
+        }
+        Ok(())
     }
 
     /// The number of classes, `k`.

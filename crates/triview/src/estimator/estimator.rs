@@ -30,9 +30,9 @@ impl Estimator {
     /// Plans what is summed over all rows, from a sample of them: groups the views, and chooses and fits the feature map.
     ///
     /// # Errors
-    /// [`Error::NoMoments`], and whatever keeps these rows from being answered: too few of them,
-    /// fewer latent states than classes or more than can be told apart, groups that are not of these views, a view that is
-    /// constant, of low rank, or a copy of another.
+    /// [`Error::NoMoments`], [`Error::Shape`] for rows that are not of the sample's schema, and whatever keeps them from being
+    /// answered: too few of them, fewer latent states than classes or more than can be told apart, groups that are not of these
+    /// views, a view that is constant, of low rank, or a copy of another.
     pub fn plan(&self, sample: &Sample) -> Result<Plan> {
         let schema = sample.schema();
         Plan::check_size(schema.k())?;
@@ -41,6 +41,7 @@ impl Estimator {
     }
 
     pub(crate) fn planner<'a>(&'a self, sample: &'a Sample) -> Result<Planner<'a>> {
+        sample.schema().expect_rows(sample.rows())?;
         let group = self.group.as_deref();
         Planner::new(sample.schema().clone(), &self.loss, sample.rows(), group, self.common.seed)
     }

@@ -5,7 +5,7 @@
 //! takes labels can be had without them.
 
 use crate::answer::{Blended, Deviations, Kind, LabelMaps, label_basis};
-use crate::data::{Batch, Schema, VIEWS, expect};
+use crate::data::{Batch, Schema, VIEWS};
 use crate::error::Result;
 use crate::features::fit::discriminant_map;
 use crate::features::{Evaluated, FeatureMap};
@@ -108,9 +108,12 @@ impl Labeller {
     /// no more states than these. It is made of all views, and no label is looked at.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for rows of other views or classes.
+    /// [`Error::Shape`](crate::Error::Shape) for rows of other views, classes or covariates.
     pub fn state_posterior(&self, batch: &Batch) -> Result<Vec<f64>> {
-        self.expect(batch)?;
+        self.plan.schema.expect_rows(batch)?;
+        if batch.rows() == 0 {
+            return Ok(Vec::new());
+        }
         let plan = self.implied.as_deref().unwrap_or(&self.plan);
         let grouped = plan.partition.join(batch);
         let evaluated: [Evaluated; VIEWS] = std::array::from_fn(|g| plan.evaluate(&grouped, g));
@@ -124,7 +127,7 @@ impl Labeller {
     /// class.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for rows of other views or classes.
+    /// [`Error::Shape`](crate::Error::Shape) for rows of other views, classes or covariates.
     pub fn posterior(&self, batch: &Batch) -> Result<Vec<f64>> {
         Ok(self.class_posterior(batch.rows(), &self.state_posterior(batch)?))
     }
@@ -138,20 +141,16 @@ impl Labeller {
     /// Labels rows by their scores.
     ///
     /// # Errors
-    /// [`Error::Shape`](crate::Error::Shape) for rows of other views or classes.
+    /// [`Error::Shape`](crate::Error::Shape) for rows of other views, classes or covariates.
     pub fn label(&self, batch: &Batch) -> Result<SurrogateLabels> {
-        self.expect(batch)?;
+        self.plan.schema.expect_rows(batch)?;
+        if batch.rows() == 0 {
+            return Ok(SurrogateLabels { rows: 0, groups: Default::default() });
+        }
         let k = self.prior.len();
         let bases = self.bases(batch);
         let of_group = |g: usize| linear_columns(&bases[g], batch.rows(), &self.maps[g], k);
         Ok(SurrogateLabels { rows: batch.rows(), groups: std::array::from_fn(of_group) })
-    }
-
-    /// Refuses rows of other views or classes.
-    fn expect(&self, batch: &Batch) -> Result<()> {
-        expect("views", batch.views(), self.plan.schema.views().len())?;
-        let k = self.prior.len();
-        expect("classes", if batch.rows() == 0 { k } else { batch.k() }, k)
     }
 }
 

@@ -1,8 +1,7 @@
 //! Feature rows with known classes, for tests.
 
 use super::rows::{FeatureBatch, FeatureSchema};
-use crate::data::InMemory;
-use crate::data::Schema;
+use crate::data::{InMemory, Schema};
 use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
@@ -32,7 +31,10 @@ pub(crate) fn rows(count: usize, shift: f64, seed: u64) -> FeatureBatch {
             }
         }
     }
-    FeatureBatch::new(count, WIDTHS.to_vec(), features).expect("finite").with_labels(labels)
+    FeatureBatch::new(count, WIDTHS.to_vec(), features)
+        .expect("finite")
+        .with_labels(labels)
+        .expect("one a row")
 }
 
 /// The same rows without their labels, in two batches.

@@ -105,6 +105,7 @@ mod tests {
     use super::super::parts::Scored;
     use super::super::{LogisticModel, LogisticParams, train_by_lbfgs};
     use super::*;
+    use crate::data::{Sample, Source};
     use crate::estimator::Params;
 
     fn shape() -> Shape {
@@ -139,7 +140,8 @@ mod tests {
         let scores = |rows: &FeatureBatch| model.scores(rows);
         let scored = Scored { source, scores, schema: score_schema() };
         let estimator = Params::new().check()?;
-        Ok(estimator.solve_labelling(&estimator.moments(&scored, &estimator.look(&scored)?)?)?.1)
+        let plan = estimator.plan(&Sample::of(&scored)?)?;
+        estimator.solve(&estimator.moments(&scored, &plan)?)?.labeller()
     }
 
     /// The distance of `phi-bar` without labels from that of the same rows' labels.
@@ -152,7 +154,7 @@ mod tests {
         let mut phi = PhiBar::new(shape.clone());
         for batch in source.batches()? {
             let batch = batch?;
-            phi.update(&batch, &labeller, &model.scores(&batch)?);
+            phi.update(&batch, &labeller, &model.scores(&batch)?)?;
         }
         let truth = labelled_phi(&shape, &rows);
         Ok(phi.mean().iter().zip(truth).map(|(phi, truth)| (phi - truth).powi(2)).sum::<f64>().sqrt())
@@ -176,7 +178,7 @@ mod tests {
         let model = train_by_lbfgs(&rows, CLASSES, 0.01)?;
         let labeller = labeller(&unlabelled(&rows), &model)?;
         let mut phi = PhiBar::new(shape.clone());
-        phi.update(&rows, &labeller, &model.scores(&rows)?);
+        phi.update(&rows, &labeller, &model.scores(&rows)?)?;
         for (phi, truth) in phi.mean().iter().zip(labelled_phi(&shape, &rows)) {
             assert!((phi - truth).abs() < 1e-9, "{phi} {truth}");
         }

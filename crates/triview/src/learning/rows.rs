@@ -174,3 +174,26 @@ impl FeatureBatch {
 pub trait FeatureSource: Source<Schema = FeatureSchema, Batch = FeatureBatch, Error: Send> + Sync {}
 
 impl<S: Source<Schema = FeatureSchema, Batch = FeatureBatch, Error: Send> + Sync> FeatureSource for S {}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_wrong_shape_is_refused() {
+        let shape = |what, given, needed| Err(Error::Shape { what, given, needed });
+        let batch = |widths: &[usize]| {
+            FeatureBatch::new(2, widths.to_vec(), widths.iter().map(|width| vec![0.5; 2 * width]).collect())
+        };
+        assert_eq!(FeatureBatch::new(2, vec![1], vec![]), shape("widths of views", 1, 0));
+        assert_eq!(FeatureBatch::new(2, vec![2], vec![vec![0.5; 3]]), shape("features of a view", 3, 4));
+        let one = Arc::new(batch(&[1, 2]).unwrap());
+        assert_eq!(FeatureBatch::clone(&one).with_labels(vec![None]), shape("labels", 1, 2));
+        assert_eq!(FeatureBatch::concatenate(&[]), shape("batches", 0, 1));
+        let other = Arc::new(batch(&[2, 1]).unwrap());
+        let refused = FeatureBatch::concatenate(&[one.clone(), other]);
+        assert_eq!(refused, shape("batches of the same features", 1, 2));
+        assert_eq!(FeatureBatch::concatenate(&[one.clone(), one]).unwrap().rows(), 4);
+    }
+}

@@ -4,7 +4,7 @@ use super::layout::{Family, Layout};
 use super::moments::Moments;
 use super::plan::{Holder, Plan};
 use super::rows::{Chunk, FeatureRows};
-use crate::data::{Batch, BlockSums, VIEWS, block_count, deal, deal_by, expect, others};
+use crate::data::{Batch, BlockSums, VIEWS, block_count, deal, deal_by, others};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
 use crate::loss::{Loss, write_terms};
@@ -105,13 +105,7 @@ impl Accumulator {
 
     /// Adds the rows of a batch that go to each block.
     fn add(&mut self, batch: &Batch, rows_of: Vec<Vec<usize>>) -> Result<()> {
-        let schema = &self.summed.plan.schema;
-        expect("views", batch.views(), schema.views().len())?;
-        expect("classes", batch.k(), schema.k())?;
-        for view in 0..batch.views() {
-            let covariates = batch.covariates(view).len() / batch.rows();
-            expect("covariates of a view", covariates, schema.covariates(view).len())?;
-        }
+        self.summed.plan.schema.expect_rows(batch)?;
         let before = self.position;
         self.position += batch.rows() as u64;
         let summed = &self.summed;

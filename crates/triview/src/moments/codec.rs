@@ -234,3 +234,96 @@ fn damaged(reason: impl ToString) -> Error {
 fn unwritable(_: impl ToString) -> Error {
     Error::Internal("moments cannot be written as bytes")
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+mod tests {
+    use super::*;
+    use crate::data::Batch;
+    use crate::moments::tests::plan;
+
+    /// The moments of three blocks of rows.
+    fn moments() -> Moments {
+        let scores: Vec<f64> = (0..24 * 6).map(|at| f64::from(at).sin()).collect();
+        let mut sums = plan().accumulator().unwrap();
+        sums.update(&Batch::from_rows(&scores, 3, 2).unwrap()).unwrap();
+        sums.finish().unwrap()
+    }
+
+    /// Some bytes with one of them changed, for each of them in turn.
+    fn with_a_byte_changed(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
+        (0..bytes.len()).map(|at| {
+            let mut changed = bytes.to_vec();
+            changed[at] ^= [0x01, 0x80, 0xff][at % 3];
+            changed
+        })
+    }
+
+    #[test]
+    fn no_changed_byte_is_read_as_something_else() {
+        let moments = moments();
+        let bytes = moments.to_bytes().unwrap();
+        assert_eq!(Moments::from_bytes(&bytes).unwrap(), moments);
+        for changed in with_a_byte_changed(&bytes) {
+            assert!(Moments::from_bytes(&changed).map_or(true, |read| read == moments));
+        }
+        let bytes = plan().to_bytes().unwrap();
+        assert_eq!(Plan::from_bytes(&bytes).unwrap(), plan());
+        for changed in with_a_byte_changed(&bytes) {
+            assert!(Plan::from_bytes(&changed).map_or(true, |read| read == plan()));
+        }
+    }
+
+    /// Bytes of moments of [`plan`] with one tensor changed, under the checksum of what they then hold.
+    fn resealed(bytes: &[u8], name: &str, change: impl Fn(&mut [u8])) -> Vec<u8> {
+        let layout = plan().layout().unwrap();
+        let (_, metadata) = SafeTensors::read_metadata(bytes).unwrap();
+        let metadata = metadata.metadata().clone().unwrap();
+        let tensors = SafeTensors::deserialize(bytes).unwrap();
+        let mut stacks: Vec<Vec<u8>> =
+            layout.parts().iter().map(|part| tensors.tensor(&part.name).unwrap().data().to_vec()).collect();
+        change(&mut stacks[layout.parts().iter().position(|part| part.name == name).unwrap()]);
+        let cells = stacks.iter().map(Vec::as_slice);
+        let sum = checksum([metadata[KEY].as_bytes()].into_iter().chain(cells)).to_le_bytes();
+        let mut views = vec![(CHECKSUM, TensorView::new(Dtype::U64, vec![1], &sum).unwrap())];
+        for (part, cells) in layout.parts().iter().zip(&stacks) {
+            let shape = tensors.tensor(&part.name).unwrap().shape().to_vec();
+            views.push((part.name.as_str(), TensorView::new(Dtype::F64, shape, cells).unwrap()));
+        }
+        safetensors::serialize(views, Some(metadata)).unwrap()
+    }
+
+    #[test]
+    fn a_sum_that_is_not_finite_is_named() {
+        let bytes = moments().to_bytes().unwrap();
+        assert_eq!(Moments::from_bytes(&resealed(&bytes, "rows", |_| ())).unwrap(), moments());
+        let infinite = |cells: &mut [u8]| {
+            cells.last_chunk_mut::<8>().unwrap().copy_from_slice(&f64::INFINITY.to_le_bytes())
+        };
+        let refused = Moments::from_bytes(&resealed(&bytes, "rows", infinite));
+        let reason = format!("block 2 has inf at place {}", moments().layout().rows.offset);
+        assert_eq!(refused, Err(Error::InvalidMoments { reason }));
+    }
+
+    #[test]
+    fn no_plan_under_its_own_checksum_makes_a_reader_panic() {
+        let text = serde_json::to_vec(&plan()).unwrap();
+        for changed in with_a_byte_changed(&text) {
+            let Ok(plan) = serde_json::from_slice::<Value>(&changed) else { continue };
+            let content = Checked { checksum: checksum_of(&plan).unwrap(), plan };
+            let bytes = serde_json::to_vec(&envelope(PLAN, content)).unwrap();
+            if let Ok(read) = Plan::from_bytes(&bytes) {
+                assert!(read.accumulator().is_ok());
+            }
+        }
+    }
+
+    #[test]
+    fn more_sums_than_can_be_counted_are_refused() {
+        let edges = vec![vec![0.0; 3_000_000], Vec::new()];
+        let bins: Bins =
+            serde_json::from_value(serde_json::json!({ "edges": edges, "missing": false })).unwrap();
+        let plan = Plan { bins: std::array::from_fn(|_| bins.clone()), ..plan() };
+        assert!(matches!(plan.layout(), Err(Error::InvalidMoments { .. })));
+    }
+}

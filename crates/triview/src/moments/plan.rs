@@ -108,6 +108,11 @@ impl Plan {
             return Err(Error::InvalidMoments { reason: "its mean scores are not of its classes".into() });
         }
         let bins = self.bins.each_ref().map(Bins::dimension);
+        // What is read from bytes may have any number of features and bins, of which no sums have been seen yet.
+        let countable = |q: [usize; VIEWS]| q.iter().try_fold(1_usize << 16, |size, q| size.checked_mul(*q));
+        if [self.dimensions(), bins].into_iter().any(|q| countable(q).is_none()) {
+            return Err(Error::InvalidMoments { reason: "it has more sums than can be counted".into() });
+        }
         let (holders, terms) = (self.holders(), k * self.loss.form().terms());
         if !self.ceilings.as_ref().is_none_or(|ceilings| ceilings.fits(holders.len(), terms)) {
             return Err(Error::InvalidMoments { reason: "its ceilings are broken".into() });

@@ -108,7 +108,6 @@ impl SegmentedAccumulator {
 #[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
 mod tests {
     use super::*;
-    use crate::data::Schema;
     use crate::moments::tests::plan;
 
     /// Rows that differ, `from` the first on.

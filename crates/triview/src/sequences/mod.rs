@@ -24,6 +24,7 @@ mod likelihood;
 mod messages;
 mod reading;
 mod sample;
+#[allow(clippy::module_inception, reason = "the sequences themselves")]
 mod sequences;
 mod sites;
 mod sums;

@@ -293,7 +293,7 @@ mod tests {
         let population = Population::draw(&Preset::Three.setting(), 1)?;
         let (rows, _) = population.rows(1100, &mut Pcg64::seed_from_u64(2));
         let missing = (0..1100u64).map(|row| (row % 5) & 0b11).collect();
-        let rows = rows.with_missing(missing);
+        let rows = rows.with_missing(missing)?;
         let bases = [0, 1, 2].map(|v| Basis::fit(rows.rows(), rows.view(v), 4));
         let [a, b, c] = bases;
         let bases = [a?, b?, c?];

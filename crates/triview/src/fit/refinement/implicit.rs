@@ -273,7 +273,7 @@ mod tests {
     const K: usize = 3;
 
     /// Rows of three classes in turn, and a mixture not far from theirs; `size` is how far classes are apart.
-    fn example(size: f64) -> (Kept, Mixture) {
+    fn example(size: f64) -> (FeatureRows, Mixture) {
         let rows = 30;
         let mean = |v: usize, i: usize, j: usize| match i {
             0 => 1.0,
@@ -289,7 +289,7 @@ mod tests {
             });
             Chunk::new(rows, columns.each_ref().map(Vec::as_slice))
         };
-        let kept = Kept { blocks: vec![vec![chunk(0), chunk(30)], vec![chunk(60)], vec![chunk(90)]] };
+        let kept = FeatureRows { blocks: vec![vec![chunk(0), chunk(30)], vec![chunk(60)], vec![chunk(90)]] };
         let means = std::array::from_fn(|v| Mat::from_fn(DIMS[v], K, |i, j| mean(v, i, j)));
         (kept, Mixture { prior: vec![0.2, 0.5, 0.3], means })
     }
