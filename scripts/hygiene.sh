@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Refuses what must not be in the tree: paths of one machine, package registries by name, unfinished work.
+# Refuses what must not be in the tree: paths of one machine, package registries by name, unfinished work,
+# documents that name files which are gone.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."
@@ -23,5 +24,14 @@ refuse "a package registry by name" \
     '(crates[.]i[o]|pypi[.]o[r]g|pythonhosted[.]o[r]g|npmjs[.](o[r]g|c[o]m)|yarnpkg[.]c[o]m|artifact[o]ry|index-[u]rl|nexus[.]|[/]simple([/]|$))' \
     ':!Cargo.lock' ':!fuzz/Cargo.lock'
 refuse "unfinished work" '(T[O]DO|F[I]XME|tod[o]!|unimplemente[d]!)'
+
+# Files that the documents name are there: `folder/file.rs` is the end of a path of the tree.
+tree=$(git ls-files --cached --others --exclude-standard)
+while IFS=: read -r document named; do
+    if ! grep -qE "(^|/)${named//./[.]}$" <<<"$tree"; then
+        echo "hygiene.sh: $document names $named, which is not in the tree" >&2
+        status=1
+    fi
+done < <(git grep --untracked -oE '`[[:alnum:]_/.-]+[.](rs|py|sh|toml)`' -- '*.md' | tr -d '`' | sort -u)
 
 exit "$status"

@@ -67,7 +67,7 @@ pub(crate) enum Command {
 #[command(long_about = "Estimate the risk from unlabelled scores.\n\n\
     A score table has columns `view:class` (`image:cat`, `image:dog`, `text:cat`, ...) or one list column a view. \
     CSV, Parquet, Arrow IPC and NPY are told apart by the file's ending; several files make one data set. Other \
-    columns are ignored. A view without any score in a row is missing in it. States made by `triview moments` are taken in place of tables.")]
+    columns are ignored. A view without any score in a row is missing in it. Moments made by `triview moments` are taken in place of tables.")]
 #[command(after_long_help = "Examples:\n  \
     triview estimate scores.parquet\n  \
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
@@ -81,7 +81,7 @@ pub(crate) enum Command {
     triview estimate --votes crowd.csv\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
-    triview estimate part1.state part2.state")]
+    triview estimate part1.moments part2.moments")]
 pub(crate) struct EstimateArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -122,7 +122,7 @@ pub(crate) struct EstimateArgs {
 #[command(after_long_help = "Examples:\n  \
     triview diagnose scores.parquet\n  \
     triview diagnose scores.parquet --svg dependence.svg\n  \
-    triview diagnose part1.state part2.state --json | jq .independence.p_value")]
+    triview diagnose part1.moments part2.moments --json | jq .independence.p_value")]
 pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
@@ -134,27 +134,27 @@ pub(crate) struct DiagnoseArgs {
     pub(crate) svg: Option<PathBuf>,
 }
 
-/// Turn a table into a small state that can be merged with others
+/// Turn a table into its moments, which are small and can be merged with others
 #[derive(Debug, Args)]
-#[command(long_about = "Turn a table into a small state that can be merged with others.\n\n\
-    A state holds the moments of the scores in blocks of rows: some hundred kilobytes, however many the rows. \
-    States of parts of a data set, made with --like one of them, give together the answer of the whole.")]
+#[command(long_about = "Turn a table into its moments, which are small and can be merged with others.\n\n\
+    Moments are sums over blocks of rows: three megabytes for ten classes, however many the rows, and less for few rows. \
+    Those of parts of a data set, made with --like one of them, give together the answer of the whole.")]
 #[command(after_long_help = "Examples:\n  \
-    triview moments monday.parquet -o monday.state\n  \
-    triview moments tuesday.parquet --like monday.state -o tuesday.state\n  \
-    triview estimate monday.state tuesday.state\n\n\
+    triview moments monday.parquet -o monday.moments\n  \
+    triview moments tuesday.parquet --like monday.moments -o tuesday.moments\n  \
+    triview estimate monday.moments tuesday.moments\n\n\
     A second pass over the same parts, with features fitted to the first:\n  \
-    triview estimate monday.state tuesday.state --save-posterior week.posterior\n  \
-    triview moments monday.parquet --posterior week.posterior -o monday2.state")]
+    triview estimate monday.moments tuesday.moments --save-posterior week.posterior\n  \
+    triview moments monday.parquet --posterior week.posterior -o monday2.moments")]
 pub(crate) struct MomentsArgs {
     /// Score tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
     pub(crate) inputs: Vec<PathBuf>,
-    /// The state to write
-    #[arg(long, short, value_name = "STATE")]
+    /// The file to write
+    #[arg(long, short, value_name = "MOMENTS")]
     pub(crate) output: PathBuf,
-    /// Use the views, groups, classes, loss and feature map of this state, so that the two can be merged
-    #[arg(long, value_name = "STATE", conflicts_with_all = ["posterior", "feature_map", "loss", "group", "latent"])]
+    /// Use the views, groups, classes, loss and feature map of these moments, so that the two can be merged
+    #[arg(long, value_name = "MOMENTS", conflicts_with_all = ["posterior", "feature_map", "loss", "group", "latent"])]
     pub(crate) like: Option<PathBuf>,
     /// Use the feature map that `estimate --save-posterior` wrote
     #[arg(long, value_name = "FILE", conflicts_with_all = ["feature_map", "loss", "group", "latent"])]
@@ -165,12 +165,12 @@ pub(crate) struct MomentsArgs {
     pub(crate) method: MethodArgs,
 }
 
-/// Show what a state or a model holds
+/// Show what moments or a model hold
 #[derive(Debug, Args)]
-#[command(after_long_help = "Example:\n  triview inspect monday.state")]
+#[command(after_long_help = "Example:\n  triview inspect monday.moments")]
 pub(crate) struct InspectArgs {
-    /// A state, a model, or a feature map that `estimate --save-posterior` wrote
-    #[arg(value_name = "STATE|MODEL")]
+    /// Moments, a model, or a feature map that `estimate --save-posterior` wrote
+    #[arg(value_name = "MOMENTS|MODEL")]
     pub(crate) input: PathBuf,
     /// Print one JSON object instead of text
     #[arg(long)]
@@ -326,8 +326,8 @@ pub(crate) struct DemoArgs {
 /// What to answer from, and how.
 #[derive(Debug, Args)]
 pub(crate) struct InputArgs {
-    /// Score tables or states, not both; `-` reads CSV from standard input
-    #[arg(required = true, value_name = "TABLE|STATE")]
+    /// Score tables or moments, not both; `-` reads CSV from standard input
+    #[arg(required = true, value_name = "TABLE|MOMENTS")]
     pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -344,7 +344,7 @@ pub(crate) struct TableArgs {
     /// The classes, in the order of list columns or of the answer [default: the first view's]
     #[arg(long, value_name = "A,B,...", value_delimiter = ',', help_heading = "Reading tables")]
     pub(crate) classes: Option<Vec<String>>,
-    /// Columns view:feature that are no scores but tell states of a view apart that its scores do not, with or without
+    /// Columns view:feature that are no scores but tell latent states of a view apart that its scores do not, with or without
     /// their view, or by how they begin: blur,text:length,x*
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Reading tables")]
     pub(crate) features: Option<Vec<String>>,

@@ -1,4 +1,4 @@
-//! What `estimate` is given: tables or states, never both.
+//! What `estimate` is given: tables or moments, never both.
 
 use crate::args::{InputArgs, MethodArgs, TableArgs};
 use crate::progress::Progress;
@@ -19,32 +19,32 @@ const STDIN: &str = "-";
 pub(crate) enum Inputs {
     /// Score tables that make one data set.
     Tables(Table),
-    /// States, merged.
-    States(Box<Moments>),
+    /// Moments, merged.
+    Moments(Box<Moments>),
 }
 
 impl Inputs {
     /// Opens what the paths name.
     ///
     /// # Errors
-    /// For tables among states, options that a state has already answered, and whatever cannot be read.
+    /// For tables among moments, options that moments have settled already, and whatever cannot be read.
     pub(crate) fn open(args: &InputArgs, by: Option<&str>) -> Result<Self> {
         let InputArgs { inputs: paths, table, method } = args;
-        let (states, tables): (Vec<&Path>, Vec<&Path>) = paths
+        let (summed, tables): (Vec<&Path>, Vec<&Path>) = paths
             .iter()
             .map(PathBuf::as_path)
             .partition(|path| *path != Path::new(STDIN) && moments::is_moments(path));
-        match (states.first(), tables.first()) {
-            (Some(state), Some(table)) => bail!(
-                "`{}` is a state and `{}` is not: estimate from tables or from states, or turn the tables into \
-                 states with `moments --like {}`",
-                state.display(),
+        match (summed.first(), tables.first()) {
+            (Some(summed), Some(table)) => bail!(
+                "`{}` holds moments and `{}` does not: estimate from tables or from moments, or turn the tables into \
+                 moments with `moments --like {}`",
+                summed.display(),
                 table.display(),
-                state.display()
+                summed.display()
             ),
             (Some(_), None) => {
                 refuse_options(table, method, by)?;
-                Ok(Self::States(Box::new(merge(&states)?)))
+                Ok(Self::Moments(Box::new(merge(&summed)?)))
             }
             _ => Ok(Self::Tables(open_tables(paths, table, None, by)?)),
         }
@@ -53,7 +53,7 @@ impl Inputs {
     /// The risk of all rows; of a table with many classes from the rows themselves.
     pub(crate) fn estimate(self, estimator: &Estimator, progress: &Progress) -> Result<Estimate> {
         match self {
-            Inputs::States(moments) => {
+            Inputs::Moments(moments) => {
                 progress.spin("fitting");
                 Ok(estimator.answer(&moments, None)?)
             }
@@ -72,7 +72,7 @@ impl Inputs {
         progress: &Progress,
     ) -> Result<(Moments, Option<Sample>)> {
         match self {
-            Inputs::States(moments) => Ok((*moments, None)),
+            Inputs::Moments(moments) => Ok((*moments, None)),
             Inputs::Tables(table) => {
                 let source = progress.watch(&table, table.rows());
                 let sample = Sample::of(&source)?;
@@ -84,18 +84,18 @@ impl Inputs {
     }
 }
 
-/// Refuses states where rows are needed.
-pub(crate) fn refuse_states(paths: &[PathBuf], what: &str) -> Result<()> {
+/// Refuses moments where rows are needed.
+pub(crate) fn refuse_moments(paths: &[PathBuf], what: &str) -> Result<()> {
     match paths.iter().find(|path| path.as_path() != Path::new(STDIN) && moments::is_moments(path)) {
         Some(path) => bail!(
-            "`{}` is a state, which has no rows, and {what} needs them: give the tables",
+            "`{}` holds moments, which have no rows, and {what} needs them: give the tables",
             path.display()
         ),
         None => Ok(()),
     }
 }
 
-/// Opens tables; `-` is standard input. With the schema of a state, its views and classes are looked for, whatever
+/// Opens tables; `-` is standard input. With the schema of a plan, its views and classes are looked for, whatever
 /// the order of the columns.
 pub(crate) fn open_tables(
     paths: &[PathBuf],
@@ -126,7 +126,7 @@ pub(crate) fn note_changes(table: &Table, progress: &Progress) {
     }
 }
 
-/// One state of many, in the order given.
+/// The moments of many files, in the order given.
 fn merge(paths: &[&Path]) -> Result<Moments> {
     let mut merged: Option<Moments> = None;
     for path in paths {
@@ -136,14 +136,14 @@ fn merge(paths: &[&Path]) -> Result<Moments> {
             Some(sum) => sum.merge(&next).with_context(|| format!("`{}`", path.display()))?,
         });
     }
-    merged.context("no state is given")
+    merged.context("no moments are given")
 }
 
 /// Refuses what only a table can still be asked.
 fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> Result<()> {
     if let Some(loss) = method.loss.as_deref().and_then(Whole::named) {
         bail!(
-            "--loss {} is of the whole prediction and needs rows, and a state has none: estimate from the tables",
+            "--loss {} is of the whole prediction and needs rows, and moments have none: estimate from the tables",
             loss.name()
         );
     }
@@ -161,8 +161,8 @@ fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> R
     ];
     if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
         let instead = match *option {
-            "--by" => "a state does not know its rows apart: make one state a segment",
-            _ => "a state has it settled: give it to `moments` instead",
+            "--by" => "moments do not know their rows apart: make those of each segment",
+            _ => "moments have it settled: give it to `moments` instead",
         };
         bail!("{option} is for reading tables; {instead}");
     }

@@ -1,4 +1,4 @@
-//! What can keep a table or a state from being read or written.
+//! What can keep a table or moments from being read or written.
 
 use crate::read::format::Format;
 use std::io;
@@ -688,7 +688,7 @@ pub enum Error {
         /// The view.
         view: String,
     },
-    /// A file that is not a state at all.
+    /// A file that is neither moments nor a model at all.
     #[error("`{}` is not a triview file of the kind asked for ({what}): {found}", path.display())]
     Foreign {
         /// The file.
@@ -698,7 +698,7 @@ pub enum Error {
         /// What it is instead.
         found: &'static str,
     },
-    /// A state of a version this program does not know.
+    /// Moments, or a model, of a version this program does not know.
     #[error("`{}` is of format version {found}; this program reads version {known}: make it again", path.display())]
     Version {
         /// The file.
@@ -708,7 +708,7 @@ pub enum Error {
         /// The version that is read.
         known: u64,
     },
-    /// A state that is damaged.
+    /// Moments, or a model, that are damaged.
     #[error("`{}` is a damaged {what}: {reason}; make it again", path.display())]
     Damaged {
         /// The file.

@@ -56,3 +56,8 @@ pub use read::{
     VoteTable, read_transitions, silence_caught_panics,
 };
 pub use write::{Values, replace, write_array, write_columns, write_scores, write_transitions};
+
+/// The README's own examples, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+pub struct Readme;

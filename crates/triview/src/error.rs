@@ -591,6 +591,8 @@ pub enum Unmeasured {
     },
     /// All rows are in one block, so that nothing is known of any error.
     OneBlock,
+    /// The rows have other views, classes or covariates than those that were summed.
+    OtherRows,
 }
 
 impl fmt::Display for Unmeasured {
@@ -605,6 +607,9 @@ impl fmt::Display for Unmeasured {
                     "it takes {needed} rows, and {rows} are in the sample of all rows: estimate from these rows alone"
                 )
             }
+            Unmeasured::OtherRows => f.write_str(
+                "its rows have other views, classes or covariates than those that were summed: sample the rows of the moments",
+            ),
             Unmeasured::OneBlock => {
                 f.write_str("all rows are in one block: give clusters of fewer rows, or none")
             }

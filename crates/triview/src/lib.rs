@@ -125,8 +125,3 @@ pub mod lab;
 pub use error::{Error, Result};
 pub use estimator::{Estimate, Estimator, Params, Solved};
 pub use moments::{Accumulator, Moments, Plan};
-
-/// The README's own example, compiled and run.
-#[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-pub struct Readme;

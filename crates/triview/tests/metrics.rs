@@ -63,17 +63,25 @@ fn any_loss_is_the_mean_over_rows_and_classes() {
 
     let solved = estimator.solve(&moments).unwrap();
     // What is the same for every row and class is known without error.
-    let constant = solved.mean_of(&sample, |_, _| 0.25);
+    let constant = solved.mean_of(&sample, |_, _| 0.25).unwrap();
     for measured in [constant.estimate, constant.triples, constant.posterior] {
         assert!((measured.value - 0.25).abs() < 1e-9, "{measured:?}");
     }
     // The log loss has an estimate of its own to compare with.
-    let log = solved.mean_of(&sample, |views, class| {
+    let log = |views: &[&[f64]], class: usize| {
         let total = |i: usize| views.iter().map(|view| view[i]).sum::<f64>();
         (0..3).map(|i| total(i).exp()).sum::<f64>().ln() - total(class)
-    });
+    };
+    let log = solved.mean_of(&sample, log).unwrap();
     let z = (log.triples.value - truth.value) / log.triples.standard_error.hypot(truth.standard_error);
     assert!(z.abs() < 3.3, "{z}");
+
+    // Rows of other classes are not those that were summed.
+    let (schema, batch, _) = draw(Preset::Six, 1_000, 1);
+    let other = Sample::of(&InMemory::new(schema, [batch])).unwrap();
+    let refused = solved.mean_of(&other, |_, _| 0.25).unwrap_err();
+    assert!(matches!(refused, Error::Shape { .. }), "{refused}");
+    assert_eq!(solved.metrics(&other).unwrap_err(), Unmeasured::OtherRows);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, made};
 use crate::args::Global;
-use crate::inputs::{note_changes, refuse_states};
+use crate::inputs::{note_changes, refuse_moments};
 use crate::label_args::CompareArgs;
 use crate::output;
 use crate::progress::Progress;
@@ -25,7 +25,7 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
         );
     }
     let inputs: Vec<_> = args.inputs.iter().chain(&args.source).cloned().collect();
-    refuse_states(&inputs, "compare")?;
+    refuse_moments(&inputs, "compare")?;
     if let Some(path) = &args.svg {
         output::check(path, &inputs)?;
     }

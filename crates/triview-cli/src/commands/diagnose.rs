@@ -10,7 +10,7 @@ use triview_report::json::{self, Diagnosis};
 use triview_report::picture;
 use triview_report::text;
 
-/// Tests tables or states; draws which views depend on each other where asked.
+/// Tests tables or moments; draws which views depend on each other where asked.
 pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
     let estimator = args.input.method.estimator(global)?;
     if let Some(path) = &args.svg {

@@ -18,7 +18,7 @@ use triview_report::segments::{Segment, Segmented};
 use triview_report::text;
 use triview_table::{Table, moments};
 
-/// Estimates from tables or states, by segment where asked; saves the second pass's feature map where asked.
+/// Estimates from tables or moments, by segment where asked; saves the second pass's feature map where asked.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if args.votes {
         return super::votes::run(args, global);
@@ -32,8 +32,8 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     }
     let inputs = Inputs::open(&args.input, args.by.as_deref())?;
     let progress = Progress::new(global.quiet);
-    if args.metrics && matches!(inputs, Inputs::States(_)) {
-        bail!("--metrics needs rows, and a state has none: estimate from the tables");
+    if args.metrics && matches!(inputs, Inputs::Moments(_)) {
+        bail!("--metrics needs rows, and moments have none: estimate from the tables");
     }
     if let (Some(_), Some(loss)) = (args.amplify, estimator.whole()) {
         bail!(
@@ -113,10 +113,10 @@ fn by_segment(
 ) -> Result<(Moments, Sample, Vec<Segment>)> {
     let source = progress.watch(table, table.rows());
     let sample = Sample::of(&source)?;
-    let states = estimator.moments_by(&source, &estimator.plan(&sample)?)?;
+    let summed = estimator.moments_by(&source, &estimator.plan(&sample)?)?;
     note_changes(table, progress);
     progress.spin("fitting each segment");
-    let segments = states
+    let segments = summed
         .segments
         .par_iter()
         .map(|(key, moments)| {
@@ -129,5 +129,5 @@ fn by_segment(
             }
         })
         .collect();
-    Ok((states.whole, sample, segments))
+    Ok((summed.whole, sample, segments))
 }

@@ -3,7 +3,7 @@
 use super::label::kept_values;
 use crate::answer::{Answer, FRONT, made};
 use crate::args::{EstimateArgs, Global};
-use crate::inputs::{note_changes, refuse_states};
+use crate::inputs::{note_changes, refuse_moments};
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
@@ -22,7 +22,7 @@ use triview_table::{Error, Keep, Table, Values, write_columns};
 /// Estimates from tables with and without the labels, and says how many more would do.
 pub(crate) fn run(args: &EstimateArgs, estimator: &Estimator, global: &Global) -> Result<Answer> {
     let asked = &args.labels;
-    refuse_states(&args.input.inputs, if asked.label.is_some() { "--label" } else { "--label-budget" })?;
+    refuse_moments(&args.input.inputs, if asked.label.is_some() { "--label" } else { "--label-budget" })?;
     if let Some(width) = asked.label_budget.filter(|width| !(width.is_finite() && *width > 0.0)) {
         bail!("--label-budget is {width}: the width of an interval, a number above zero, is needed");
     }

@@ -1,4 +1,4 @@
-//! `triview inspect`: what a state or a model holds.
+//! `triview inspect`: what moments or a model hold.
 
 use crate::answer::Answer;
 use crate::args::InspectArgs;
@@ -91,7 +91,7 @@ impl<'a> Contents<'a> {
     fn new(plan: &'a Plan, rows: Option<u64>, blocks: Option<usize>, bytes: u64) -> Self {
         Self {
             schema: json::SCHEMA,
-            kind: if rows.is_some() { "state" } else { "posterior" },
+            kind: if rows.is_some() { "moments" } else { "posterior" },
             rows,
             blocks,
             missing: None,
@@ -109,7 +109,7 @@ impl<'a> Contents<'a> {
 
     fn text(&self) -> String {
         let kind = match self.rows {
-            Some(_) => "a state: moments of a score table, to be merged and estimated from",
+            Some(_) => "moments of a score table, to be merged and estimated from",
             None => "a feature map for `moments --posterior`",
         };
         let mut lines = vec![("kind", kind.to_owned())];

@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, FRONT};
 use crate::args::Global;
-use crate::inputs::{note_changes, refuse_states};
+use crate::inputs::{note_changes, refuse_moments};
 use crate::label_args::LabelArgs;
 use crate::output;
 use crate::progress::Progress;
@@ -19,7 +19,7 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     let Some(format) = Format::of_ending(&args.output) else {
         return Err(Error::OutputFormat { path: args.output.clone() }.into());
     };
-    refuse_states(&args.inputs, "label")?;
+    refuse_moments(&args.inputs, "label")?;
     let mut options = args.table.read_options(None);
     options.keep = match (&args.keep, format) {
         (Some(_), Format::Npy) => {

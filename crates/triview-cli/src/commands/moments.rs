@@ -1,4 +1,4 @@
-//! `triview moments`: a table as a small state that adds up.
+//! `triview moments`: a table as its moments, which add up.
 
 use crate::answer::Answer;
 use crate::args::{Global, MomentsArgs};
@@ -11,12 +11,12 @@ use std::path::PathBuf;
 use triview::data::Sample;
 use triview_table::moments;
 
-/// Reads all rows once (twice where the feature map has to be fitted first) and writes the state.
+/// Reads all rows once (twice where the feature map has to be fitted first) and writes the moments.
 pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
     let estimator = args.method.estimator(global)?;
     if let Some(loss) = estimator.whole() {
         bail!(
-            "--loss {} is of the whole prediction and needs rows, and a state has none: leave it out, and give it to \
+            "--loss {} is of the whole prediction and needs rows, and moments have none: leave it out, and give it to \
              `estimate` with the tables",
             loss.name()
         );

@@ -327,7 +327,7 @@ fn tables_among_states() {
     folder.answered(&["moments", "scores.csv", "--feature-map", "scores", "-o", "one.state"]);
     assert_eq!(
         folder.refused(&["estimate", "one.state", "scores.csv"]),
-        "error: `one.state` is a state and `scores.csv` is not: estimate from tables or from states, or turn the tables into states with `moments --like one.state`"
+        "error: `one.state` holds moments and `scores.csv` does not: estimate from tables or from moments, or turn the tables into moments with `moments --like one.state`"
     );
 }
 
@@ -337,7 +337,7 @@ fn options_that_a_state_has_settled() {
     folder.answered(&["moments", "scores.csv", "--feature-map", "scores", "-o", "one.state"]);
     assert_eq!(
         folder.refused(&["estimate", "one.state", "--feature-map", "softmax"]),
-        "error: --feature-map is for reading tables; a state has it settled: give it to `moments` instead"
+        "error: --feature-map is for reading tables; moments have it settled: give it to `moments` instead"
     );
 }
 
@@ -419,7 +419,7 @@ fn scores_whose_exponential_overflows() {
 #[test]
 fn a_question_that_is_not_understood() {
     let folder = Folder::with_scores();
-    assert!(folder.refused(&["estimate"]).contains("TABLE|STATE"));
+    assert!(folder.refused(&["estimate"]).contains("TABLE|MOMENTS"));
     assert!(folder.refused(&["estimate", "scores.csv", "--threads", "0"]).contains("--threads"));
     assert!(folder.refused(&["estimate", "scores.csv", "--feature-map", "sores"]).contains("scores"));
     assert!(folder.refused(&["simulate", "--classes", "1", "-o", "new.csv"]).contains("--classes"));

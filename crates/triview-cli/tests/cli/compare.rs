@@ -111,5 +111,5 @@ fn comparisons_that_cannot_be_made() {
     folder.answered(&["simulate", "--preset", "three", "--rows", "500", "-o", "three.csv"]);
     assert!(refused(&["--source", "three.csv"]).contains("`three.csv`"));
     folder.answered(&["moments", "old.csv", "-o", "old.state"]);
-    assert!(folder.refused(&["compare", "old.state"]).contains("is a state, which has no rows"));
+    assert!(folder.refused(&["compare", "old.state"]).contains("holds moments, which have no rows"));
 }

@@ -306,7 +306,7 @@ fn a_loss_of_the_whole_prediction_takes_rows() {
     }
     folder.answered(&["moments", "scores.csv", "-o", "scores.state"]);
     let message = folder.refused(&["estimate", "scores.state", "--loss", "brier"]);
-    assert!(message.contains("a state has none: estimate from the tables"), "{message}");
+    assert!(message.contains("moments have none: estimate from the tables"), "{message}");
     let estimate = folder.json(&["estimate", "scores.state", "--json"]);
     assert!(estimate.get("error_rate").is_none());
     assert_eq!(

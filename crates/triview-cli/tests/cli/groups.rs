@@ -82,7 +82,7 @@ fn states_keep_the_groups() {
     );
     assert_eq!(
         folder.refused(&["estimate", "1.state", "--group", "a,b,c+d+e"]),
-        "error: --group is for reading tables; a state has it settled: give it to `moments` instead"
+        "error: --group is for reading tables; moments have it settled: give it to `moments` instead"
     );
 }
 

@@ -134,7 +134,7 @@ fn labels_that_cannot_be_written() {
     assert!(label(&["-o", "labels.csv", "--keep", "a:0"]).contains("cannot be identified by it"));
     folder.answered(&["moments", "scores.csv", "-o", "scores.state"]);
     let state = folder.refused(&["label", "scores.state", "-o", "labels.csv"]);
-    assert!(state.contains("`scores.state` is a state, which has no rows"), "{state}");
+    assert!(state.contains("`scores.state` holds moments, which have no rows"), "{state}");
 }
 
 /// Empties the labels of all but every so-manieth row.

@@ -62,13 +62,13 @@ fn every_segment_has_its_answer() {
 }
 
 #[test]
-fn a_misspelt_column_and_a_state_are_refused() {
+fn a_misspelt_column_and_moments_are_refused() {
     let folder = folder();
     let message = folder.refused(&["estimate", "scores.csv", "--by", "mnoth"]);
     assert!(message.contains("mnoth") && message.contains("month"), "{message}");
     folder.answered(&["moments", "scores.csv", "-o", "scores.state"]);
     let message = folder.refused(&["estimate", "scores.state", "--by", "month"]);
-    assert!(message.contains("--by") && message.contains("state"), "{message}");
+    assert!(message.contains("--by") && message.contains("moments"), "{message}");
     let message = folder.refused(&["estimate", "scores.csv", "--by", "a:0"]);
     assert!(message.contains("a:0"), "{message}");
 }

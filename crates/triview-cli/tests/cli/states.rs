@@ -107,7 +107,7 @@ fn metrics_need_rows() {
     folder.answered(&["moments", "1.csv", "-o", "1.state"]);
     assert_eq!(
         folder.refused(&["estimate", "1.state", "--metrics"]),
-        "error: --metrics needs rows, and a state has none: estimate from the tables"
+        "error: --metrics needs rows, and moments have none: estimate from the tables"
     );
 }
 

@@ -72,6 +72,33 @@ impl Batch {
         Self::new(rows, if rows == 0 { vec![Vec::new(); views] } else { (0..views).map(of_view).collect() })
     }
 
+    /// A batch from one array a view: the scores of its classes, row by row.
+    ///
+    /// ```
+    /// use triview::data::Batch;
+    ///
+    /// let (image, text, audio) = (vec![0.1, 0.9, 1.5, -0.5], vec![0.3, 0.7, 0.4, 0.6], vec![0.2, 0.8, 2.0, -1.0]);
+    /// let batch = Batch::from_views(&[&image, &text, &audio], 2)?;
+    /// assert_eq!((batch.rows(), batch.views(), batch.k()), (2, 3, 2));
+    /// assert_eq!(batch.column(2, 1), [0.8, -1.0]);
+    /// # Ok::<(), triview::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`Batch::new`], and [`Error::Shape`] for scores that are not those of whole rows.
+    pub fn from_views<T: Copy + Into<f64>>(views: &[&[T]], classes: usize) -> Result<Self> {
+        let length = views.first().map_or(0, |view| view.len());
+        let rows = length.checked_div(classes).unwrap_or(0);
+        for view in views {
+            expect("scores of a view", view.len(), rows * classes)?;
+        }
+        let column = |view: &[T], class: usize| -> Vec<f64> {
+            view.iter().skip(class).step_by(classes.max(1)).map(|score| (*score).into()).collect()
+        };
+        let of_view = |view: &&[T]| (0..classes).flat_map(|class| column(view, class)).collect();
+        Self::new(rows, views.iter().map(of_view).collect::<Vec<_>>())
+    }
+
     /// A batch of scores that were computed here and are finite by construction.
     pub(crate) fn from_finite(rows: usize, scores: Vec<Vec<f64>>) -> Self {
         Self {
@@ -393,6 +420,11 @@ mod tests {
         let single: Vec<f32> = (0..24).map(|score| score as f32).collect();
         assert_eq!(Batch::from_rows(&single, 4, 3).unwrap(), batch);
         assert_eq!(Batch::from_rows::<f64>(&[], 3, 2).unwrap().rows(), 0);
+        let view =
+            |view: usize| scores.chunks_exact(12).flat_map(move |row| row[3 * view..3 * view + 3].to_vec());
+        let views: Vec<Vec<f64>> = (0..4).map(|at| view(at).collect()).collect();
+        let views: Vec<&[f64]> = views.iter().map(Vec::as_slice).collect();
+        assert_eq!(Batch::from_views(&views, 3).unwrap(), batch);
     }
 
     #[test]
@@ -407,6 +439,11 @@ mod tests {
         );
         assert_eq!(Batch::from_rows(&[0.0; 13], 3, 2), shape("scores", 13, 12));
         assert_eq!(Batch::from_rows(&[0.0; 12], 0, 2), shape("scores a row", 0, 3));
+        let views: [&[f64]; 3] = [&[0.0; 4], &[0.0; 4], &[0.0; 6]];
+        assert_eq!(Batch::from_views(&views, 2), shape("scores of a view", 6, 4));
+        assert_eq!(Batch::from_views(&views[..2], 2), shape("views", 2, 3));
+        assert_eq!(Batch::from_views::<f64>(&[[0.0; 3].as_slice(); 3], 2), shape("scores of a view", 3, 2));
+        assert!(Batch::from_views::<f64>(&[[0.0; 3].as_slice(); 3], 0).is_err());
         assert_eq!(batch().with_clusters(vec![1]), shape("cluster keys", 1, 2));
         assert_eq!(batch().with_segments(vec![1; 3]), shape("segment keys", 3, 2));
         assert_eq!(batch().with_missing(vec![0]), shape("rows that say which views they lack", 1, 2));

@@ -67,10 +67,11 @@ impl<'a> Solved<'a> {
     /// The metrics of the whole prediction, from a sample of the rows, or why there are none.
     ///
     /// # Errors
-    /// [`Unmeasured`], where the sample has too few rows, or all rows are in one block.
+    /// [`Unmeasured`], where the sample has too few rows or other rows, or all rows are in one block.
     pub fn metrics(&self, sample: &Sample) -> Result<Metrics, Unmeasured> {
         let (rows, needed) = (sample.rows().rows(), rows_needed(self.moments.plan().states()));
         match self.answer.deviations.count() {
+            _ if self.expect(sample).is_err() => return Err(Unmeasured::OtherRows),
             _ if (rows as u64) < needed => return Err(Unmeasured::FewRows { rows, needed }),
             0 | 1 => return Err(Unmeasured::OneBlock),
             _ => {}
@@ -80,9 +81,17 @@ impl<'a> Solved<'a> {
     }
 
     /// The mean of any loss at all, a function of a row's scores, view by view, and a class, from a sample of the rows.
-    pub fn mean_of(&self, sample: &Sample, loss: impl Fn(&[&[f64]], usize) -> f64 + Sync) -> Metric {
+    ///
+    /// # Errors
+    /// [`Error::Shape`] for a sample of other rows than those of the moments.
+    pub fn mean_of(&self, sample: &Sample, loss: impl Fn(&[&[f64]], usize) -> f64 + Sync) -> Result<Metric> {
+        self.expect(sample)?;
         let (triples, reach) = self.triples(sample);
-        metrics::mean_of(&triples, loss, reach)
+        Ok(metrics::mean_of(&triples, loss, reach))
+    }
+
+    fn expect(&self, sample: &Sample) -> Result<()> {
+        self.moments.plan().schema().expect_rows(sample.rows())
     }
 
     /// Triples of sampled rows, and how many standard errors intervals reach.

@@ -273,6 +273,14 @@ impl Population {
         let missing = (0..rows).map(|_| (0..views).map(&mut missing).sum()).collect();
         (batch.lacking(missing), labels)
     }
+
+    /// Draws rows as three arrays, one a view, of the scores of each row one after the other. No view is missing.
+    pub fn arrays(&self, rows: usize, seed: u64) -> [Vec<f64>; VIEWS] {
+        let (batch, _) = self.rows(rows, &mut Pcg64::seed_from_u64(seed));
+        let k = batch.k();
+        let score = |view: usize, at: usize| batch.column(view, at % k)[at / k];
+        std::array::from_fn(|view| (0..rows * k).map(|at| score(view, at)).collect())
+    }
 }
 
 /// The linear discriminant of a mean, `x . m - |m|^2 / 2`.

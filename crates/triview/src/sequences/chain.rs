@@ -6,8 +6,8 @@
 use super::kernel::{Kernel, add};
 use super::messages::Messages;
 use crate::error::{Error, Result};
-use serde::ser::SerializeStruct;
 use crate::numeric::argmax;
+use serde::ser::SerializeStruct;
 
 /// Log potentials of first states and of transitions, checked.
 #[derive(Debug, Clone, PartialEq)]
