@@ -1,6 +1,6 @@
 //! What can be asked on the command line.
 
-use crate::label_args::{CompareArgs, FewLabelsArgs, LabelArgs};
+use crate::label_args::{CompareArgs, FewLabelsArgs, LabelArgs, VoteArgs};
 use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -79,6 +79,7 @@ pub(crate) enum Command {
     triview estimate --label digit scores.parquet\n  \
     triview estimate --label digit --label-budget 0.02 --label-rows next.csv scores.parquet\n  \
     triview estimate --votes crowd.csv\n  \
+    triview estimate --votes crowd.csv --gold known.csv\n  \
     triview estimate --json scores.csv | jq .risk\n  \
     zcat scores.csv.gz | triview estimate -\n  \
     triview estimate part1.moments part2.moments")]
@@ -93,12 +94,10 @@ pub(crate) struct EstimateArgs {
     pub(crate) by: Option<String>,
     /// Votes instead of scores: hard predictions, or the labels of a crowd's annotators, one row a vote (columns item,
     /// annotator, vote) or one row an item (a column of classes for each annotator, empty where it did not vote)
-    #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent", "label", "label_budget", "label_rows"])]
+    #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent"])]
     pub(crate) votes: bool,
-    /// Votes for each class, as all annotators vote, that are added to every annotator's [default: 3 and half the number of
-    /// classes; 0 is the most likely crowd]
-    #[arg(long, value_name = "N", requires = "votes")]
-    pub(crate) smoothing: Option<f64>,
+    #[command(flatten)]
+    pub(crate) crowd: VoteArgs,
     /// For scores with a few enormous values: also the risk that most of so many groups of rows agree on
     #[arg(long, value_name = "GROUPS")]
     pub(crate) amplify: Option<usize>,
@@ -276,6 +275,9 @@ pub(crate) struct SimulateArgs {
     /// Share of annotators who mostly vote for another class
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, requires = "crowd")]
     pub(crate) adversaries: f64,
+    /// Share of items that are hard for everybody: seven votes in ten are guesses
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, requires = "crowd")]
+    pub(crate) hard: f64,
     /// Number of annotators who copy half of their votes from another
     #[arg(long, value_name = "N", default_value_t = 0, requires = "crowd")]
     pub(crate) copiers: u32,

@@ -4,6 +4,39 @@ use crate::args::{MethodArgs, TableArgs};
 use clap::Args;
 use std::path::PathBuf;
 
+/// Tables of votes: which column is what, and which items' classes are known.
+#[derive(Debug, Args)]
+pub(crate) struct VoteArgs {
+    /// The column that names the item [default: item, task, item_id, Task ID and the like]
+    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes")]
+    pub(crate) item: Option<String>,
+    /// The column that names the annotator, of a table with one row a vote [default: annotator, worker, judge, worker_id and the
+    /// like]
+    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes")]
+    pub(crate) annotator: Option<String>,
+    /// The column of the vote, of a table with one row a vote [default: vote, label, response, Answer and the like]
+    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes")]
+    pub(crate) vote: Option<String>,
+    /// A table of items whose class is known, drawn at random (columns item and label): the error rate then holds whatever
+    /// annotators have in common
+    #[arg(long, value_name = "TABLE", help_heading = "Votes", requires = "votes")]
+    pub(crate) gold: Option<PathBuf>,
+    /// Votes are numbers (stars, scores of judges, probabilities): the classes are what lies between these, such as 0.5 or 3,7
+    #[arg(
+        long,
+        value_name = "NUMBER,...",
+        help_heading = "Votes",
+        value_delimiter = ',',
+        allow_hyphen_values = true,
+        requires = "votes"
+    )]
+    pub(crate) cuts: Option<Vec<f64>>,
+    /// Votes for each class, as all annotators vote, that are added to every annotator's [default: 3 and half the number of
+    /// classes; 0 is the most likely crowd]
+    #[arg(long, value_name = "N", help_heading = "Votes", requires = "votes")]
+    pub(crate) smoothing: Option<f64>,
+}
+
 /// Write surrogate labels and class posteriors for each row
 #[derive(Debug, Args)]
 #[command(long_about = "Write surrogate labels and class posteriors for each row.\n\n\
@@ -11,8 +44,13 @@ use std::path::PathBuf;
     the rows of a class, so that any loss that is linear in the label can be trained on without labels (docs/labels.md); and \
     `posterior:<class>`, the probability of each class by all views. Rows keep their order, and the other columns go with \
     them. A .npy file has the axes (rows, views and last the posterior, classes), without other columns. Exit status 1 when a \
-    diagnostic speaks against the labels.")]
+    diagnostic speaks against the labels.\n\n\
+    With --votes the labels of a crowd's items, or of what judges say: `item`, `label`, `posterior:<class>`, `majority`, `votes` \
+    (how many), `agreement` (the share of them for the label) and `difficulty` (how likely it is that annotators guess on it); \
+    `mean` too where classes are three numbers or more.")]
 #[command(after_long_help = "Examples:\n  \
+    triview label --votes crowd.csv -o labels.csv\n  \
+    triview label --votes crowd.csv --gold known.csv -o labels.csv --annotators annotators.csv --review look.csv\n  \
     triview label scores.parquet -o labels.parquet\n  \
     triview label monday.csv tuesday.csv --keep id,day -o labels.csv\n  \
     triview label scores.npy -o labels.npy")]
@@ -23,9 +61,23 @@ pub(crate) struct LabelArgs {
     /// The labels to write: .csv, .parquet, .arrow or .npy
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// The columns beside the scores that go with their rows [default: all]
+    /// The columns beside the scores or votes that go with their rows [default: all]
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
     pub(crate) keep: Option<Vec<String>>,
+    /// Votes instead of scores, one row a vote or one row an item: write the labels of the items
+    #[arg(long, conflicts_with_all = ["input", "cluster", "group", "loss", "feature_map", "latent"])]
+    pub(crate) votes: bool,
+    /// Also write what is known of each annotator: votes, error, confusion matrix, what a vote is worth
+    #[arg(long, value_name = "FILE", help_heading = "Votes", requires = "votes")]
+    pub(crate) annotators: Option<PathBuf>,
+    /// Also write the items to look at first, those whose label is likeliest to be wrong
+    #[arg(long, value_name = "FILE", help_heading = "Votes", requires = "votes")]
+    pub(crate) review: Option<PathBuf>,
+    /// A column with the class of the items for which it is known, drawn at random, and empty elsewhere
+    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes")]
+    pub(crate) label: Option<String>,
+    #[command(flatten)]
+    pub(crate) crowd: VoteArgs,
     #[command(flatten)]
     pub(crate) table: TableArgs,
     #[command(flatten)]

@@ -47,6 +47,10 @@ impl Front {
             Alarm::LabelsUnlikeOthers { .. } => {
                 "label rows that are drawn at random from all rows (--label-budget names such rows)"
             }
+            Alarm::CommonErrors { .. } | Alarm::UntestableVotes { .. } => {
+                "give the class of some items, drawn at random, with --gold or --label: 20 tell much, 50 more (--label-budget counts \
+                 them, --label-rows draws them)"
+            }
             Alarm::AtToken { alarm, .. } => return self.remedy(alarm),
             _ => plain,
         };

@@ -559,8 +559,9 @@ pub enum Error {
     },
     /// An annotator who votes twice on an item.
     #[error(
-        "`{}`: annotator `{annotator}` votes twice on item `{item}`; keep one of the two votes",
-        path.display()
+        "`{}`: annotator `{annotator}` votes twice on item `{item}`, for {}; keep one of the two votes (the same vote twice would be \
+         counted once)",
+        path.display(), quoted(votes)
     )]
     TwoVotes {
         /// The first file.
@@ -569,6 +570,8 @@ pub enum Error {
         annotator: String,
         /// The item.
         item: String,
+        /// What it votes for.
+        votes: Vec<String>,
     },
     /// A column of a table with one row an item that names rows rather than classes.
     #[error(
@@ -583,6 +586,138 @@ pub enum Error {
         column: String,
         /// Its rows.
         rows: usize,
+    },
+    /// A column of a table with one row an item that votes for what nobody else votes for.
+    #[error(
+        "`{}`: column `{column}` has {votes} different values, and no other column has any of them: it is no annotator, or there is one \
+         row a vote; choose the columns of votes with --views, or name those of a table with one row a vote by --item, --annotator and \
+         --vote",
+        path.display()
+    )]
+    LoneVoter {
+        /// The first file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Its different values.
+        votes: usize,
+    },
+    /// A table with one row a vote of which one column was not recognised.
+    #[error(
+        "`{}` has one row a vote, and no column whose name tells that it is the {role}; name it by --{role}: there are {}",
+        path.display(), quoted(found)
+    )]
+    NoColumnOfVotes {
+        /// The file.
+        path: PathBuf,
+        /// What the column is.
+        role: &'static str,
+        /// The columns there are.
+        found: Vec<String>,
+    },
+    /// Several columns that may be the same.
+    #[error("`{}`: {} may each be the {role}; say which by --{role}", path.display(), quoted(found))]
+    WhichColumn {
+        /// The file.
+        path: PathBuf,
+        /// What the column is.
+        role: &'static str,
+        /// The columns.
+        found: Vec<String>,
+    },
+    /// One column that is named as two things.
+    #[error("`{}`: column `{column}` is named twice; item, annotator and vote are three columns", path.display())]
+    OneColumnTwice {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+    },
+    /// A column that was named and is not there.
+    #[error("`{}` has no column `{column}`; {}there are {}", path.display(), did_you_mean(nearest), quoted(found))]
+    NoColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// The columns there are.
+        found: Vec<String>,
+        /// The most similar of them.
+        nearest: Option<String>,
+    },
+    /// An item with two classes.
+    #[error(
+        "`{}`, row {row}: item `{item}` is of class `{}` and was of class `{}` before; gold is one class an item: keep the right one",
+        path.display(), classes[1], classes[0]
+    )]
+    TwoGolds {
+        /// The file of the second.
+        path: PathBuf,
+        /// Its row.
+        row: u64,
+        /// The item.
+        item: String,
+        /// Both classes.
+        classes: [String; 2],
+    },
+    /// Gold of an item without votes, or of a name that several items have.
+    #[error(
+        "`{}`, row {row}: {}; {}leave it out, or mend its name",
+        path.display(),
+        if *several { format!("several items are called `{item}`") } else { format!("nobody votes on item `{item}`") },
+        did_you_mean(nearest)
+    )]
+    UnknownItem {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The item.
+        item: String,
+        /// Whether several have its name.
+        several: bool,
+        /// The most similar name.
+        nearest: Option<String>,
+    },
+    /// Gold of a class that nobody votes for.
+    #[error(
+        "`{}`, row {row}: the class `{class}` is not one of those that are voted for, {}; mend it, or leave the item without a class",
+        path.display(), quoted(classes)
+    )]
+    UnknownGold {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The class.
+        class: String,
+        /// The classes.
+        classes: Vec<String>,
+    },
+    /// A vote that is no number where numbers are cut into classes.
+    #[error(
+        "`{}`, row {row}, column `{column}`: `{vote}` is no number, and only numbers can be cut into classes; mend it, or leave out --cuts",
+        path.display()
+    )]
+    NoNumber {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// The vote.
+        vote: String,
+    },
+    /// A line of JSON Lines that is none.
+    #[error("`{}`, line {line}: {reason}; JSON Lines has one object a line, of texts, numbers, true, false and null", path.display())]
+    JsonLine {
+        /// The file.
+        path: PathBuf,
+        /// The line.
+        line: u64,
+        /// What is wrong.
+        reason: String,
     },
     /// Fewer than two classes among the votes.
     #[error(

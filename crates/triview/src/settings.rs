@@ -500,6 +500,66 @@ pub(crate) mod vote_pairs {
     pub(crate) const MOST_MEETINGS: usize = 20_000_000;
 }
 
+pub(crate) mod alike {
+    //! Annotators that look alike.
+
+    /// How many times as much as pairs do on average two must agree beyond what independent ones would.
+    pub(crate) const BEYOND: f64 = 2.0;
+}
+
+pub(crate) mod gold {
+    //! Items whose class is known.
+
+    /// A normal distribution.
+    pub(crate) struct Normal {
+        pub(crate) mean: f64,
+        pub(crate) deviation: f64,
+    }
+
+    /// What the logarithm of the power of posteriors is before gold is seen: those of real crowds are too sure of themselves.
+    pub(crate) const POWER: Normal = Normal { mean: -0.7, deviation: 1.0 };
+    /// Where it is looked for, in how many steps, and how far apart its density is compared to see how sharp it is.
+    pub(crate) const RANGE: [f64; 2] = [-5.0, 1.5];
+    pub(crate) const STEPS: usize = 40;
+    pub(crate) const STEP: f64 = 0.05;
+    /// What the recalibrated error rate may be off by, whatever the gold says.
+    pub(crate) const DOUBT: f64 = 0.05;
+    /// Items that the share of wrong gold is drawn towards the recalibrated one by, for its variance.
+    pub(crate) const PRIOR_ITEMS: f64 = 4.0;
+    /// Standard errors by which other names must be right more often on gold.
+    pub(crate) const ERRORS: f64 = 2.0;
+    /// Gold items without which an answer rests on next to nothing but the votes.
+    pub(crate) const FEWEST: usize = 10;
+}
+
+pub(crate) mod labels {
+    //! What is said of each item.
+
+    /// The share of items that annotators are taken to half guess on.
+    pub(crate) const HARD: f64 = 0.1;
+}
+
+pub(crate) mod omnibus {
+    //! The test of all annotators at once.
+
+    /// Crowds that are drawn.
+    pub(crate) const DRAWS: u64 = 30;
+    /// With fewer annotators than this next to nothing is left to test with.
+    pub(crate) const FEWEST_ANNOTATORS: usize = 4;
+    /// The share of votes on a hard item that are guesses.
+    pub(crate) const GUESSED: f64 = 0.7;
+    /// No item counts for more than this in the score: a few must not rule it.
+    pub(crate) const CAP: f64 = 20.0;
+    /// Steps of EM from the fitted crowd to that of votes that were drawn.
+    pub(crate) const STEPS: usize = 10;
+    /// Votes that are looked at, at the most; items are left out evenly where there are more.
+    pub(crate) const MOST_VOTES: usize = 30_000;
+    /// Confusion matrices may have so many cells in all for crowds to be drawn side by side.
+    pub(crate) const MOST_CELLS: usize = 1 << 20;
+    /// No cell of a confusion matrix is drawn from fewer votes.
+    pub(crate) const LEAST_COUNT: f64 = 1e-3;
+}
+
 pub(crate) mod spectral {
     //! The start from three blocks of annotators.
 

@@ -172,3 +172,43 @@ fn what_votes_cannot_tell_is_refused() -> triview::Result<()> {
     assert!(!estimator.estimate(&few, &names(2))?.trusted());
     Ok(())
 }
+
+#[test]
+fn crowds_that_err_together_are_told_from_those_that_do_not() -> triview::Result<()> {
+    let independent = CrowdSetting { items: 1_500, spammers: 0.3, ..CrowdSetting::default() };
+    let rejected = |setting: &CrowdSetting, draws: u64| -> triview::Result<usize> {
+        let mut rejected = 0;
+        for seed in 0..draws {
+            let estimate = estimate(&SimulatedCrowd::draw(setting, FIRST + 60 + seed)?)?;
+            rejected += usize::from(estimate.omnibus.is_some_and(|omnibus| omnibus.p_value < 0.05));
+        }
+        Ok(rejected)
+    };
+    // Of 20 draws at 0.05, five or more are rejected once in four hundred times.
+    assert!(rejected(&independent, 20)? < 5);
+    let hard = CrowdSetting { items: 5_000, hard: 0.1, ..CrowdSetting::default() };
+    assert_eq!(rejected(&hard, 5)?, 5);
+    Ok(())
+}
+
+#[test]
+fn gold_gives_an_honest_error_rate_where_annotators_err_together() -> triview::Result<()> {
+    let setting = CrowdSetting { items: 1_000, hard: 0.3, ..CrowdSetting::default() };
+    let (mut covered, mut wider, draws) = (0, 0.0, 20);
+    for seed in 0..draws {
+        let crowd = SimulatedCrowd::draw(&setting, FIRST + 100 + seed)?;
+        let gold: Vec<[usize; 2]> = (0..50).map(|item| [item, crowd.classes[item]]).collect();
+        let votes = crowd.votes.with_gold(&gold)?;
+        let estimate = VoteParams::new().check()?.estimate(&votes, &names(4))?;
+        assert_eq!((estimate.bound, estimate.trusted()), (None, true), "{:?}", estimate.alarms);
+        let truth = wrong(&estimate.labels()[50..], &crowd.classes[50..]);
+        assert_eq!(wrong(&estimate.labels()[..50], &crowd.classes[..50]), 0.0);
+        let (own, alone) = (estimate.error_rate.interval, estimate.gold.map(|gold| gold.alone.interval));
+        covered += usize::from(own.low <= truth && truth <= own.high);
+        wider +=
+            alone.map_or(f64::NAN, |alone| (own.high - own.low) / (alone.high - alone.low)) / draws as f64;
+    }
+    // Of 20 intervals at 95%, 16 or fewer hold the truth once in sixty times; 15 or fewer once in four hundred.
+    assert!(covered >= 16 && wider < 1.05, "{covered} {wider}");
+    Ok(())
+}

@@ -30,7 +30,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 22] = [
+const TABLES: [Table; 23] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -53,6 +53,7 @@ const TABLES: [Table; 22] = [
     ("sequences-by-position", |out| sequences::by_position(out)),
     ("phi-bar", |out| adaptation::phi_bar(out)),
     ("votes", |out| votes::votes(out)),
+    ("crowds-that-err-together", |out| votes::omnibus(out)),
 ];
 
 fn main() -> Result<()> {

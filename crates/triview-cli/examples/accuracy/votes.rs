@@ -1,6 +1,6 @@
 //! Crowds with known truth.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use std::io::Write;
 use triview::answer::Interval;
 use triview::lab::{CrowdSetting, SimulatedCrowd};
@@ -102,5 +102,59 @@ fn draw(setting: &CrowdSetting, seed: u64, sums: &mut Sums) -> Result<()> {
     }
     sums.trusted += f64::from(u8::from(estimate.trusted()));
     sums.below = sums.below.min(estimate.fit.objective - estimate.fit.majority_objective);
+    Ok(())
+}
+
+/// Independent crowds that the test of all annotators at once should pass: classes, annotators, items, votes an item, spammers.
+const INDEPENDENT: [(usize, usize, usize, usize, f64); 8] = [
+    (2, 20, 2_000, 5, 0.2),
+    (2, 50, 800, 3, 0.4),
+    (3, 30, 500, 20, 0.0),
+    (4, 50, 1_500, 5, 0.4),
+    (4, 500, 3_000, 5, 0.2),
+    (5, 100, 1_000, 40, 0.2),
+    (10, 50, 1_500, 10, 0.2),
+    (10, 500, 3_000, 3, 0.2),
+];
+const INDEPENDENT_DRAWS: u64 = 25;
+const HARD_DRAWS: u64 = 100;
+
+/// How often the test of all annotators at once rejects crowds that err independently, and those with items that are hard for
+/// everybody.
+pub(crate) fn omnibus(out: &mut impl Write) -> Result<()> {
+    let draws = INDEPENDENT_DRAWS * INDEPENDENT.len() as u64;
+    writeln!(
+        out,
+        "\n### Crowds that err together: rejected at 0.05, of {draws} that do not and {HARD_DRAWS} that do\n"
+    )?;
+    writeln!(
+        out,
+        "| classes | annotators | items | votes an item | spammers | hard items | draws | rejected | z of hard items | z of overdispersion |"
+    )?;
+    writeln!(out, "|---|---|---|---|---|---|---|---|---|---|")?;
+    let hard = (4, 50, 5_000, 5, 0.2);
+    let lines =
+        INDEPENDENT.iter().map(|line| (*line, 0.0, INDEPENDENT_DRAWS)).chain([(hard, 0.1, HARD_DRAWS)]);
+    let mut all = 0;
+    for ((classes, annotators, items, votes, spammers), hard, draws) in lines {
+        let setting =
+            CrowdSetting { classes, annotators, items, votes, spammers, hard, ..CrowdSetting::default() };
+        let names: Vec<String> = (0..classes).map(|class| class.to_string()).collect();
+        let (mut rejected, mut z) = (0, [0.0; 2]);
+        for seed in 0..draws {
+            let crowd = SimulatedCrowd::draw(&setting, FIRST + seed)?;
+            let estimate = VoteParams::new().seed(seed).check()?.estimate(&crowd.votes, &names)?;
+            let found = estimate.omnibus.context("enough annotators")?;
+            rejected += u64::from(found.p_value < 0.05);
+            z = [z[0] + found.hard_items, z[1] + found.overdispersion];
+        }
+        all += if hard == 0.0 { rejected } else { 0 };
+        let [score, spread] = z.map(|sum| sum / draws as f64);
+        writeln!(
+            out,
+            "| {classes} | {annotators} | {items} | {votes} | {spammers} | {hard} | {draws} | {rejected} | {score:.2} | {spread:.2} |"
+        )?;
+    }
+    writeln!(out, "\n{all} of {draws} independent crowds were rejected.")?;
     Ok(())
 }

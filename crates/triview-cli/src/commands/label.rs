@@ -14,6 +14,9 @@ use triview_table::{Error, Format, Keep, Table, Values, write_array, write_colum
 
 /// Fits to the rows, then reads them once more and writes their labels batch by batch.
 pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
+    if args.votes {
+        return super::votes::label(args, global);
+    }
     let estimator = args.method.estimator(global)?;
     output::check(&args.output, &args.inputs)?;
     let Some(format) = Format::of_ending(&args.output) else {

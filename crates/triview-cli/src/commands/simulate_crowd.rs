@@ -28,6 +28,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         spammers: args.spammers,
         adversaries: args.adversaries,
         copiers: args.copiers as usize,
+        hard: args.hard,
         ..default
     };
     let crowd = SimulatedCrowd::draw(&setting, global.seed)?;
@@ -79,6 +80,7 @@ struct SettingObject {
     spammers: f64,
     adversaries: f64,
     copiers: usize,
+    hard: f64,
     seed: u64,
 }
 
@@ -102,6 +104,7 @@ fn truth_text(crowd: &SimulatedCrowd, setting: &CrowdSetting, seed: u64) -> serd
             spammers: setting.spammers,
             adversaries: setting.adversaries,
             copiers: setting.copiers,
+            hard: setting.hard,
             seed,
         },
         views: &views,

@@ -142,6 +142,32 @@ fn bad_votes_are_refused_with_what_is_wrong() {
         ("a,b,c\nx,y,x\n", "has no column `d`", vec!["--views", "a,b,d"]),
         ("a,b,c\nx,q,x\n", "row 1, column `b`: the vote `q`", vec!["--classes", "x,y"]),
         ("a,b,c\n", "no rows", vec![]),
+        (
+            "item,annotator,what\n1,a,x\n",
+            "no column whose name tells that it is the vote; name it by --vote",
+            vec![],
+        ),
+        ("what,annotator,vote\n1,a,x\n", "no column whose name tells that it is the item", vec![]),
+        (
+            "item,answer,response,judge\n1,x,y,a\n",
+            "`response`, `answer` may each be the vote; say which by --vote",
+            vec![],
+        ),
+        (long, "has no column `votes`; did you mean `vote`?", vec!["--vote", "votes"]),
+        (long, "column `item` is named twice", vec!["--vote", "item"]),
+        (
+            "q,who,says\nq1,w1,x\nq1,w2,y\nq2,w1,x\nq2,w2,x\n",
+            "column `q` has 2 different values, and no other column",
+            vec![],
+        ),
+        ("item,a,b,c\n,x,y,x\n", "row 1, column `item`", vec![]),
+        ("item,annotator,vote\n1,a,high\n", "`high` is no number", vec!["--cuts", "0.5"]),
+        (
+            "{\"item\": 1, \"judge\": \"a\", \"label\": \"x\"}\n{\"item\": [1]}\n",
+            "line 2: `item` is a list",
+            vec![],
+        ),
+        ("{\"item\": 1, \"judge\": \"a\", \"label\": \"x\"}\nno object\n", "`bad.csv`, line 2: ", vec![]),
     ];
     for (table, expected, more) in cases {
         folder.write("bad.csv", table);
@@ -149,14 +175,14 @@ fn bad_votes_are_refused_with_what_is_wrong() {
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{table}: {}", run.stderr);
         assert!(run.stderr.contains(expected), "{table}: {}", run.stderr);
     }
-    let numbers: String = (0..1001).map(|row| format!("{row}.5,{row}.25,x\n")).collect();
+    let numbers: String = (0..201).map(|row| format!("{row}.5,{row}.25,x\n")).collect();
     folder.write("scores.csv", format!("a,b,c\n{numbers}"));
     let run = folder.run(&["estimate", "--votes", "scores.csv"]);
     assert_eq!(run.code, 2);
-    assert!(run.stderr.contains("more than 1000 different votes"), "{}", run.stderr);
+    assert!(run.stderr.contains("more than 200 different votes"), "{}", run.stderr);
     folder.answered(&["simulate", "--rows", "50", "-o", "scores.npy"]);
     assert!(folder.run(&["estimate", "--votes", "scores.npy"]).stderr.contains("`scores.npy` has no votes"));
-    for option in ["--loss=log", "--label=truth", "--label-budget=0.1"] {
+    for option in ["--loss=log", "--label=truth", "--label-budget=-0.1", "--item=thing", "--cuts=2,1"] {
         assert_eq!(folder.run(&["estimate", "--votes", "few.csv", option]).code, 2, "{option}");
     }
     // Names of the items under another heading than `item`: nobody else votes for them.
@@ -168,4 +194,304 @@ fn bad_votes_are_refused_with_what_is_wrong() {
     assert_ne!(folder.run(&["estimate", "--votes", "named.csv", "--views", "a,b,c"]).code, 2);
     assert_eq!(folder.run(&["estimate", "few.csv", "--smoothing", "1"]).code, 2);
     assert_eq!(folder.run(&["simulate", "--crowd", "--votes", "60", "-o", "x.csv"]).code, 2);
+}
+
+/// A table by the names of its columns.
+fn columns(folder: &Folder, name: &str) -> BTreeMap<String, Vec<String>> {
+    let table = folder.table(name);
+    let column =
+        |(at, name): (usize, &String)| (name.clone(), table[1..].iter().map(|row| row[at].clone()).collect());
+    table[0].iter().enumerate().map(column).collect()
+}
+
+fn numbers(column: &[String]) -> Vec<f64> {
+    column.iter().map(|text| text.parse().expect("a number")).collect()
+}
+
+#[test]
+fn labels_of_a_crowds_items_come_out_in_their_order() {
+    let folder = with_votes(&["-o", "votes.csv"]);
+    let run = folder.answered(&[
+        "label",
+        "--votes",
+        "votes.csv",
+        "-o",
+        "labels.csv",
+        "--annotators",
+        "annotators.csv",
+        "--review",
+        "review.csv",
+    ]);
+    assert!(
+        run.stderr.contains("of the labels are wrong, if annotators err independently"),
+        "{}",
+        run.stderr
+    );
+    let header = &folder.table("labels.csv")[0];
+    let expected =
+        "item,truth,label,posterior:0,posterior:1,posterior:2,mean,majority,votes,agreement,difficulty";
+    assert_eq!(header.join(","), expected);
+    let found = columns(&folder, "labels.csv");
+    assert_eq!(found["item"], (0..3000).map(|item| item.to_string()).collect::<Vec<_>>());
+    let wrong =
+        |by: &str| found[by].iter().zip(&found["truth"]).filter(|(label, truth)| label != truth).count();
+    assert!(
+        wrong("label") < wrong("majority") && wrong("label") < 600,
+        "{} {}",
+        wrong("label"),
+        wrong("majority")
+    );
+    let posteriors = ["0", "1", "2"].map(|class| numbers(&found[&format!("posterior:{class}")]));
+    for item in 0..3000 {
+        let own = [0, 1, 2].map(|class: usize| posteriors[class][item]);
+        assert!((own.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        let label: usize = found["label"][item].parse().expect("a class");
+        assert!(own.iter().all(|p| *p <= own[label]));
+        assert!((numbers(&found["mean"][item..=item])[0] - own[1] - 2.0 * own[2]).abs() < 1e-9);
+    }
+    let annotators = columns(&folder, "annotators.csv");
+    assert_eq!(
+        (annotators["annotator"].len(), annotators["votes"].iter().any(|votes| votes == "0")),
+        (20, false)
+    );
+    let truth = parsed(&folder.read("truth.json"));
+    let held = (0..20).filter(|&a| {
+        let error = number(&truth["view_error"], &annotators["annotator"][a]);
+        numbers(&annotators["error_low"])[a] <= error && error <= numbers(&annotators["error_high"])[a]
+    });
+    assert!(held.count() >= 15);
+    for class in 0..3 {
+        let column = |vote: usize| numbers(&annotators[&format!("vote:{vote}|class:{class}")])[0];
+        assert!(((0..3).map(column).sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    let review = columns(&folder, "review.csv");
+    let chances = numbers(&review["wrong"]);
+    assert!(chances.len() > 50 && chances.windows(2).all(|pair| pair[0] >= pair[1]), "{}", chances.len());
+    // Other formats hold the same.
+    folder.answered(&["label", "--votes", "votes.csv", "-o", "labels.parquet", "--keep", "truth"]);
+    folder.answered(&["label", "--votes", "votes.csv", "-o", "labels.arrow"]);
+    for refused in ["labels.npy", "labels.txt", "votes.csv"] {
+        assert_eq!(folder.run(&["label", "--votes", "votes.csv", "-o", refused]).code, 2, "{refused}");
+    }
+}
+
+#[test]
+fn what_belongs_to_an_item_goes_with_it() {
+    let folder = with_votes(&["-o", "votes.csv"]);
+    let rows: Vec<Vec<String>> = folder.table("votes.csv")[1..]
+        .iter()
+        .enumerate()
+        .map(|(at, row)| {
+            let [item, annotator, vote] = [0, 1, 2].map(|place: usize| row[place].clone());
+            vec![item.clone(), annotator, vote, format!("text of {item}"), at.to_string(), "mine".into()]
+        })
+        .collect();
+    let header = ["item", "annotator", "vote", "text", "second", "label"].map(str::to_owned).to_vec();
+    folder.write_table("more.csv", &[vec![header], rows].concat());
+    let run = folder.answered(&["label", "--votes", "more.csv", "-o", "labels.csv"]);
+    assert!(run.stderr.contains("columns that differ within an item, left out: second"), "{}", run.stderr);
+    assert!(run.stderr.contains("names are those of columns that are made: label"), "{}", run.stderr);
+    let found = columns(&folder, "labels.csv");
+    assert_eq!(found["text"][7], "text of 7");
+    assert!(!found.contains_key("second") && !found["label"].contains(&"mine".to_owned()));
+}
+
+/// A folder with a crowd that has hard items in `votes.csv`, and the class of its first so many items in `gold.csv`.
+fn with_hard_items(gold: usize) -> (Folder, Vec<String>) {
+    let folder = with_votes(&["--hard", "0.3", "-o", "votes.csv"]);
+    let labels = parsed(&folder.read("truth.json"))["labels"].as_array().expect("labels").clone();
+    let labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
+    let rows: String = (0..gold).map(|item| format!("{item},{}\n", labels[item])).collect();
+    folder.write("gold.csv", format!("item,label\n{rows}"));
+    (folder, labels)
+}
+
+#[test]
+fn gold_tells_what_votes_do_not() {
+    let (folder, truth) = with_hard_items(100);
+    let without = folder.run(&["estimate", "--votes", "votes.csv", "--json"]);
+    assert_eq!(without.code, 1);
+    let without = parsed(&without.stdout);
+    assert_eq!((&without["bound"], &without["view_error_bound"]), (&"at least".into(), &"at least".into()));
+    assert_eq!(without["effective_voters_bound"], "at most");
+    assert_eq!(without["diagnostics"]["independence"]["verdict"], "fail");
+    assert!(number(&without, "floor") > 0.1);
+    let with = folder.json(&["estimate", "--votes", "votes.csv", "--gold", "gold.csv", "--json"]);
+    folder.answered(&[
+        "label",
+        "--votes",
+        "votes.csv",
+        "--gold",
+        "gold.csv",
+        "-o",
+        "labels.csv",
+        "--review",
+        "review.csv",
+    ]);
+    let labels = columns(&folder, "labels.csv")["label"].clone();
+    assert_eq!(labels[..100], truth[..100]);
+    let wrong = (100..3000).filter(|item| labels[*item] != truth[*item]).count() as f64 / 2900.0;
+    let interval = &with["error_rate_interval"];
+    assert!(number(interval, "low") <= wrong && wrong <= number(interval, "high"), "{wrong} {interval}");
+    assert!(number(&without, "error_rate") < wrong - 0.02, "{wrong} {}", without["error_rate"]);
+    assert_eq!(
+        (&with["bound"], &with["trusted"], &with["gold"]["items"]),
+        (&Value::Null, &true.into(), &100.into())
+    );
+    assert!(number(&with, "effective_voters") < number(&without, "effective_voters"));
+    // The items that are known are not looked at again.
+    assert!(
+        columns(&folder, "review.csv")["item"]
+            .iter()
+            .all(|item| item.parse::<usize>().expect("a number") >= 100)
+    );
+    // The same as a column of the table.
+    let votes = folder.table("votes.csv");
+    let with_class = votes.iter().enumerate().map(|(at, row)| {
+        let known = match (at, row[0].parse::<usize>()) {
+            (0, _) => "known",
+            (_, Ok(item)) if item < 100 => truth[item].as_str(),
+            _ => "",
+        };
+        [&row[..3], &[known.to_owned()]].concat()
+    });
+    folder.write_table("known.csv", &with_class.collect::<Vec<_>>());
+    let column = folder.json(&["estimate", "--votes", "known.csv", "--label", "known", "--json"]);
+    assert_eq!(column["error_rate"], with["error_rate"]);
+}
+
+#[test]
+fn the_gold_still_to_be_had_is_counted_and_drawn() {
+    let (folder, _) = with_hard_items(40);
+    let budget = ["--label-budget", "0.1", "--label-rows", "next.csv"];
+    let run =
+        folder.run(&[&["estimate", "--votes", "votes.csv", "--gold", "gold.csv"], &budget[..]].concat());
+    assert!(run.stdout.contains("label budget: the class of "), "{}", run.stdout);
+    let json = folder.json(&[
+        "estimate",
+        "--votes",
+        "votes.csv",
+        "--gold",
+        "gold.csv",
+        "--label-budget",
+        "0.1",
+        "--json",
+    ]);
+    let next = columns(&folder, "next.csv");
+    assert_eq!(json["label_budget"]["more"], next["item"].len());
+    assert!(
+        next["item"].len() > 20
+            && next["item"].iter().all(|item| item.parse::<usize>().expect("a number") >= 40)
+    );
+    assert!(next.contains_key("truth"));
+}
+
+#[test]
+fn gold_that_cannot_be_is_refused_and_nothing_is_written() {
+    let (folder, _) = with_hard_items(20);
+    for (gold, expected) in [
+        ("item,label\n9999,1\n", "`bad.csv`, row 1: nobody votes on item `9999`"),
+        (
+            "item,label\n1,seven\n",
+            "row 1: the class `seven` is not one of those that are voted for, `0`, `1`, `2`",
+        ),
+        ("item,label\n1,0\n2,1\n1,2\n", "row 3: item `1` is of class `2` and was of class `0` before"),
+        ("thing,label\n1,0\n", "no column whose name tells that it is the item"),
+        ("item,label\n", "no rows"),
+    ] {
+        folder.write("bad.csv", gold);
+        let run = folder.run(&["label", "--votes", "votes.csv", "--gold", "bad.csv", "-o", "out.csv"]);
+        assert_eq!((run.code, folder.path("out.csv").exists()), (2, false), "{gold}: {}", run.stderr);
+        assert!(run.stderr.contains(expected), "{gold}: {}", run.stderr);
+    }
+    folder.write("few.csv", "item,label\n1,0\n2,1\n");
+    let run = folder.run(&["estimate", "--votes", "votes.csv", "--gold", "few.csv"]);
+    assert_eq!(run.code, 1);
+    assert!(run.stdout.contains("2 items of known class say next to nothing"), "{}", run.stdout);
+}
+
+#[test]
+fn the_usual_names_of_columns_and_json_lines_are_known() {
+    let folder = with_votes(&["-o", "votes.csv"]);
+    let answer = |args: &[&str]| {
+        without_inputs(&folder.answered(&[&["estimate", "--votes", "--json"], args].concat()).stdout)
+    };
+    let expected = answer(&["votes.csv"]);
+    let rows: Vec<Vec<String>> = folder.table("votes.csv")[1..].iter().map(|row| row[..3].to_vec()).collect();
+    for header in [
+        "task,worker,label",
+        "item_id,worker_id,response",
+        "Task ID,Worker ID,Answer",
+        "taskId,judge,verdict",
+    ] {
+        let header: Vec<String> = header.split(',').map(str::to_owned).collect();
+        folder.write_table("other.csv", &[vec![header.clone()], rows.clone()].concat());
+        assert_eq!(answer(&["other.csv"]), expected, "{header:?}");
+    }
+    folder
+        .write_table("odd.csv", &[vec![["x", "y", "z"].map(str::to_owned).to_vec()], rows.clone()].concat());
+    assert_eq!(answer(&["odd.csv", "--item", "x", "--annotator", "y", "--vote", "z"]), expected);
+    let lines: String = rows
+        .iter()
+        .map(|row| format!("{{\"item\": {}, \"judge\": \"{}\", \"label\": {}}}\n", row[0], row[1], row[2]))
+        .collect();
+    folder.write("votes.jsonl", lines);
+    assert_eq!(answer(&["votes.jsonl"]), expected);
+    // A vote given twice counts once, and is said.
+    folder.write_table(
+        "twice.csv",
+        &[vec![["item", "annotator", "vote"].map(str::to_owned).to_vec()], rows.clone(), rows[..3].to_vec()]
+            .concat(),
+    );
+    let run = folder.answered(&["estimate", "--votes", "twice.csv", "--json"]);
+    assert_eq!(without_inputs(&run.stdout), expected);
+    assert!(run.stderr.contains("counted once: 3"), "{}", run.stderr);
+}
+
+#[test]
+fn numbers_of_judges_are_cut_into_classes() {
+    let folder = with_votes(&["-o", "votes.csv"]);
+    let mut rows = folder.table("votes.csv");
+    let expected = folder.answered(&["estimate", "--votes", "votes.csv", "--json"]).stdout;
+    for (at, row) in rows.iter_mut().enumerate().skip(1) {
+        let class: f64 = row[2].parse().expect("a class");
+        row[2] = format!("{:.3}", class / 3.0 + 0.3 * (at % 11) as f64 / 11.0);
+    }
+    folder.write_table("scores.csv", &rows);
+    let cut =
+        folder.answered(&["estimate", "--votes", "scores.csv", "--cuts", "0.333,0.666", "--json"]).stdout;
+    let (cut, expected) = (parsed(&cut), parsed(&expected));
+    assert_eq!(cut["classes"], serde_json::json!(["below 0.333", "0.333 to 0.666", "0.666 and above"]));
+    assert_eq!(cut["error_rate"], expected["error_rate"]);
+}
+
+#[test]
+fn three_judges_cannot_be_tested_and_are_not_trusted() {
+    let folder = Folder::new();
+    folder.answered(&[
+        "simulate",
+        "--crowd",
+        "--classes",
+        "2",
+        "--annotators",
+        "3",
+        "--votes",
+        "3",
+        "--spammers",
+        "0",
+        "--adversaries",
+        "0",
+        "-o",
+        "votes.csv",
+    ]);
+    let run = folder.run(&["estimate", "--votes", "votes.csv", "--json"]);
+    let answer = parsed(&run.stdout);
+    assert_eq!((run.code, &answer["trusted"], &answer["bound"]), (1, &false.into(), &"at least".into()));
+    assert_eq!(answer["diagnostics"]["independence"]["verdict"], "untestable");
+    assert!(
+        folder
+            .run(&["estimate", "--votes", "votes.csv"])
+            .stdout
+            .contains("nothing tells whether 3 annotators err independently")
+    );
 }

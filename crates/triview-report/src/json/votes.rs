@@ -1,11 +1,13 @@
 //! The answer of votes for a program.
 
+use super::labelled::BudgetObject;
 use super::{AlarmObject, ByName, LevelledInterval, Made, SCHEMA, alarms};
+use crate::text::Budget;
 use crate::words::Front;
 use triview::answer::Interval;
 use triview::diagnostics::Verdict;
 use triview::metrics::Measured;
-use triview::votes::{Annotator, Pair, VoteEstimate};
+use triview::votes::{Annotator, Bound, GoldReport, Pair, VoteEstimate};
 
 /// A [`VoteEstimate`] under the names of the contract: an annotator is a view, and the risk is the error rate of the labels.
 #[derive(Debug, serde::Serialize)]
@@ -26,6 +28,18 @@ pub struct VotesObject<'a> {
     view_votes: ByName<'a, u32>,
     error_rate: f64,
     error_rate_interval: LevelledInterval,
+    bound: Option<Bound>,
+    floor: f64,
+    effective_voters: f64,
+    effective_voters_bound: Option<&'static str>,
+    votes_per_item: f64,
+    majority: MajorityObject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gold: Option<GoldObject>,
+    view_error_bound: Option<Bound>,
+    view_worth: ByName<'a, f64>,
+    view_agreement: ByName<'a, Option<f64>>,
+    alike: Vec<Vec<&'a str>>,
     believed_error_rate: f64,
     matching_gap: f64,
     second_best_names: Vec<&'a str>,
@@ -33,8 +47,31 @@ pub struct VotesObject<'a> {
     fit: FitObject,
     diagnostics: Diagnostics<'a>,
     trusted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    label_budget: Option<BudgetObject>,
     #[serde(flatten)]
     made: &'a Made,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct MajorityObject {
+    error_rate: f64,
+    differs: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong_gold: Option<usize>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct GoldObject {
+    items: usize,
+    wrong: usize,
+    alone: f64,
+    alone_interval: Interval,
+    recalibrated: f64,
+    recalibrated_interval: Interval,
+    power: f64,
+    doubt: f64,
+    contradicts_names: bool,
 }
 
 /// In the shapes of what they belong to.
@@ -69,6 +106,14 @@ struct Independence<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     p_value: Option<f64>,
     verdict: Verdict,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hard_items: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    overdispersion: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items_tested: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    smallest_pair_p_value: Option<f64>,
     pairs_tested: usize,
     dependences: Vec<Dependence<'a>>,
 }
@@ -87,6 +132,7 @@ impl<'a> VotesObject<'a> {
     pub fn new(estimate: &'a VoteEstimate, names: &'a [String], front: Front, made: &'a Made) -> Self {
         let (alarms, alarm_details) = alarms(&estimate.alarms, front);
         let all: Vec<Annotator> = (0..estimate.annotators()).map(|a| estimate.annotator(a)).collect();
+        let omnibus = estimate.omnibus.as_ref();
         let interval = LevelledInterval::new(estimate.level, estimate.error_rate.interval);
         let dependence = |pair: &Pair| Dependence {
             views: pair.annotators.map(|annotator| names[annotator].as_str()),
@@ -112,6 +158,27 @@ impl<'a> VotesObject<'a> {
             view_votes: by_name(names, &all, |annotator| annotator.votes),
             error_rate: estimate.error_rate.value,
             error_rate_interval: interval,
+            bound: estimate.bound,
+            floor: estimate.agreement.floor,
+            effective_voters: estimate.agreement.effective_voters,
+            effective_voters_bound: estimate.gold.is_none().then_some("at most"),
+            votes_per_item: estimate.agreement.voters,
+            majority: MajorityObject {
+                error_rate: estimate.majority.error_rate,
+                differs: estimate.majority.differs,
+                wrong_gold: estimate.gold.as_ref().map(|_| estimate.majority.wrong_gold),
+            },
+            gold: estimate.gold.as_ref().map(GoldObject::new),
+            view_error_bound: estimate.annotator_bound,
+            view_worth: by_name(names, &all, |annotator| annotator.worth),
+            view_agreement: by_name(names, &all, |annotator| {
+                Some(annotator.beyond_chance).filter(|kappa| kappa.is_finite())
+            }),
+            alike: estimate
+                .alike
+                .iter()
+                .map(|group| group.iter().map(|annotator| names[*annotator].as_str()).collect())
+                .collect(),
             believed_error_rate: estimate.believed_error_rate,
             matching_gap: estimate.matching_gap.value,
             second_best_names: estimate.second_best.iter().map(|&j| estimate.classes[j].as_str()).collect(),
@@ -132,8 +199,12 @@ impl<'a> VotesObject<'a> {
             },
             diagnostics: Diagnostics {
                 independence: Independence {
-                    p_value: estimate.smallest_p_value,
+                    p_value: omnibus.map(|omnibus| omnibus.p_value),
                     verdict: estimate.verdict(),
+                    hard_items: omnibus.map(|omnibus| omnibus.hard_items),
+                    overdispersion: omnibus.map(|omnibus| omnibus.overdispersion),
+                    items_tested: omnibus.map(|omnibus| omnibus.items),
+                    smallest_pair_p_value: estimate.smallest_p_value,
                     pairs_tested: estimate.pairs_tested,
                     dependences: estimate.dependent.iter().map(dependence).collect(),
                 },
@@ -141,7 +212,30 @@ impl<'a> VotesObject<'a> {
                 alarm_details,
             },
             trusted: estimate.trusted(),
+            label_budget: None,
             made,
+        }
+    }
+
+    /// The same with the number of items whose class is still to be known.
+    pub fn budget(mut self, budget: Option<&Budget>) -> Self {
+        self.label_budget = budget.map(BudgetObject::new);
+        self
+    }
+}
+
+impl GoldObject {
+    fn new(gold: &GoldReport) -> Self {
+        Self {
+            items: gold.items,
+            wrong: gold.wrong,
+            alone: gold.alone.value,
+            alone_interval: gold.alone.interval,
+            recalibrated: gold.recalibrated.value,
+            recalibrated_interval: gold.recalibrated.interval,
+            power: gold.power,
+            doubt: gold.doubt,
+            contradicts_names: gold.contradicts_names,
         }
     }
 }

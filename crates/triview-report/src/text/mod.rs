@@ -18,4 +18,4 @@ pub use metrics::metrics;
 pub use number::{count, plain, with_error};
 pub use sequences::sequences;
 pub use table::{Align, WIDTH, aligned, facts, name, names, wrapped};
-pub use votes::votes;
+pub use votes::{gold_budget, votes, votes_in_a_line};

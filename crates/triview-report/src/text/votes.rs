@@ -1,12 +1,12 @@
 //! The text of what votes say.
 
+use super::Budget;
 use super::estimate::{not_to_be_trusted, percent, range};
 use super::number::{column, count, plain, with_error};
-use super::table::{Align, WIDTH, aligned, facts, name, names};
+use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use crate::words::Front;
-use triview::diagnostics::Verdict;
 use triview::metrics::Measured;
-use triview::votes::{Annotator, NoSpectralStart, VoteEstimate};
+use triview::votes::{Annotator, Bound, NoSpectralStart, VoteEstimate};
 
 /// Annotators that are shown: the worst and the best of more.
 const SHOWN: usize = 20;
@@ -37,19 +37,122 @@ pub fn votes(estimate: &VoteEstimate, annotators: &[String], front: Front) -> St
     parts.join("\n\n") + "\n"
 }
 
+/// How an error rate is read.
+fn bounded(bound: Option<Bound>) -> &'static str {
+    bound.map_or("", |_| "at least ")
+}
+
 fn headline(estimate: &VoteEstimate) -> String {
     let error = &estimate.error_rate;
-    facts(&[
-        (
-            "error rate",
-            format!("{} of the aggregated labels are wrong", with_error(error.value, error.standard_error)),
-        ),
+    let value = with_error(error.value, error.standard_error);
+    let rate = match estimate.bound {
+        Some(Bound::AtLeast) => {
+            format!("at least {value} of the aggregated labels are wrong, if annotators err independently")
+        }
+        None => format!("{value} of the aggregated labels are wrong"),
+    };
+    let mut lines = vec![
+        ("error rate", rate),
         ("interval", format!("{}  ({} confidence)", range(error.interval), percent(estimate.level))),
-        (
-            "belief",
-            format!("{}  (what the fitted annotators themselves say)", plain(estimate.believed_error_rate)),
+    ];
+    if let Some(gold) = &estimate.gold {
+        lines.push((
+            "gold",
+            format!(
+                "{} items, the labels of {} wrong: {} {}",
+                count(gold.items as u64),
+                count(gold.wrong as u64),
+                plain(gold.alone.value),
+                range(gold.alone.interval)
+            ),
+        ));
+        lines.push((
+            "recalibrated",
+            format!(
+                "{}  (posteriors to the power {}, chosen by gold; doubted by {})",
+                plain(gold.recalibrated.value),
+                plain(gold.power),
+                plain(gold.doubt)
+            ),
+        ));
+    }
+    lines.push(("majority", majority(estimate)));
+    lines.push((
+        "belief",
+        format!("{}  (what the fitted annotators themselves say)", plain(estimate.believed_error_rate)),
+    ));
+    lines.push((
+        "floor",
+        format!(
+            "a vote is wrong at least {} of the time, whatever annotators have in common",
+            plain(estimate.agreement.floor)
         ),
-    ])
+    ));
+    lines.push((
+        "voters",
+        format!(
+            "{} votes an item are worth {}{} of annotators who err independently",
+            plain(estimate.agreement.voters),
+            if estimate.gold.is_none() { "at most " } else { "" },
+            plain(estimate.agreement.effective_voters)
+        ),
+    ));
+    facts(&lines)
+}
+
+/// What the majority would do.
+fn majority(estimate: &VoteEstimate) -> String {
+    let majority = &estimate.majority;
+    let gold = match &estimate.gold {
+        Some(gold) => {
+            format!(", {} of the {} gold", count(majority.wrong_gold as u64), count(gold.items as u64))
+        }
+        None => String::new(),
+    };
+    format!(
+        "{}{} of its labels are wrong{gold}; it differs on {} of the items",
+        bounded(estimate.bound),
+        plain(majority.error_rate),
+        count(majority.differs as u64)
+    )
+}
+
+/// The error rate in one line.
+pub fn votes_in_a_line(estimate: &VoteEstimate) -> String {
+    let error = &estimate.error_rate;
+    let condition = estimate.bound.map_or("", |_| ", if annotators err independently");
+    format!(
+        "{}{} {} of the labels are wrong{condition}; of the majority's {}{}",
+        bounded(estimate.bound),
+        with_error(error.value, error.standard_error),
+        range(error.interval),
+        bounded(estimate.bound),
+        plain(estimate.majority.error_rate)
+    )
+}
+
+/// How many items of known class bring the interval to a width.
+pub fn gold_budget(budget: &Budget) -> String {
+    let width = plain(budget.width);
+    let mut text = match (budget.labels, budget.more()) {
+        (Some(_), Some(0)) => {
+            format!("label budget: the gold there is brings the interval to a width of {width}.")
+        }
+        (Some(items), Some(more)) => format!(
+            "label budget: the class of {} items in all, {} more, drawn at random, brings the interval of the error rate to a width of \
+             about {width}.",
+            count(items),
+            count(more)
+        ),
+        _ => format!(
+            "label budget: not even the class of all items brings the interval to a width of {width}; with all of them it is {}.",
+            plain(budget.smallest)
+        ),
+    };
+    if budget.present == 0 {
+        text += " This is a guess before any is known: label some 20 and ask again.";
+    }
+    wrapped(&text, WIDTH, 0) + "\n"
 }
 
 /// By how much the names of the classes lead, and over which.
@@ -87,28 +190,39 @@ fn classes(estimate: &VoteEstimate) -> String {
     }
 }
 
-/// The annotators, those with the largest error first.
+/// The annotators, the worst first: those surely bad, and last those surely good. Who has few votes is neither.
 fn crowd(estimate: &VoteEstimate, annotators: &[String]) -> String {
     let all: Vec<Annotator> = (0..estimate.annotators()).map(|a| estimate.annotator(a)).collect();
     let mut order: Vec<usize> = (0..all.len()).filter(|a| all[*a].votes > 0).collect();
-    order.sort_by(|&a, &b| all[b].error.value.total_cmp(&all[a].error.value).then(a.cmp(&b)));
+    order.sort_by(|&a, &b| all[b].error.interval.high.total_cmp(&all[a].error.interval.high).then(a.cmp(&b)));
     let shown: Vec<usize> = match order.len() > SHOWN {
-        true => order[..SHOWN / 2].iter().chain(&order[order.len() - SHOWN / 2..]).copied().collect(),
+        true => {
+            let (rest, best) = order.split_at(order.len() - SHOWN / 2);
+            let mut worst = rest.to_vec();
+            worst.sort_by(|&a, &b| {
+                all[b].error.interval.low.total_cmp(&all[a].error.interval.low).then(a.cmp(&b))
+            });
+            worst.iter().take(SHOWN / 2).chain(best).copied().collect()
+        }
         false => order.clone(),
     };
     let error = column(&shown.iter().map(|a| all[*a].error.value).collect::<Vec<f64>>());
-    let header =
-        ["annotator", "votes", "error", "interval", "mistakes most often"].map(str::to_owned).to_vec();
+    let header = ["annotator", "votes", "error", "interval", "worth", "mistakes most often"];
+    let mut header = header.map(str::to_owned).to_vec();
+    if estimate.annotator_bound.is_some() {
+        header[2] = "error at least".to_owned();
+    }
     let row = |(at, &a): (usize, &usize)| {
         vec![
             name(&annotators[a], NAME),
             count(u64::from(all[a].votes)),
             error[at].clone(),
             range(all[a].error.interval),
+            format!("{:.2}", all[a].worth),
             confusion(estimate, &all[a].confusion),
         ]
     };
-    let align = [Align::Left, Align::Right, Align::Right, Align::Left, Align::Left];
+    let align = [Align::Left, Align::Right, Align::Right, Align::Left, Align::Right, Align::Left];
     let rows = [header].into_iter().chain(shown.iter().enumerate().map(row));
     let text = aligned(&align, rows.collect::<Vec<_>>());
     match order.len() - shown.len() {
@@ -132,33 +246,55 @@ fn confusion(estimate: &VoteEstimate, cells: &[Vec<Measured>]) -> String {
 }
 
 fn independence(estimate: &VoteEstimate, annotators: &[String]) -> String {
-    let tested = count(estimate.pairs_tested as u64);
-    match (estimate.verdict(), estimate.smallest_p_value) {
-        (Verdict::Untestable, _) | (_, None) => {
-            "independence: untested, as no two annotators share enough items".to_owned()
-        }
-        (Verdict::Fail, _) => {
-            let header =
-                ["depend on each other", "", "items", "agree", "expected", "p"].map(str::to_owned).to_vec();
-            let row = |pair: &triview::votes::Pair| {
-                let [first, second] = pair.annotators.map(|a| name(&annotators[a], NAME));
-                let numbers = [pair.agreement, pair.expected].map(|share| format!("{share:.3}"));
-                let [agree, expected] = numbers;
-                vec![first, second, pair.items.to_string(), agree, expected, format!("{:.1e}", pair.p_value)]
-            };
-            let rows = [header].into_iter().chain(estimate.dependent.iter().take(PAIRS).map(row));
-            let align = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
-            let text = aligned(&align, rows.collect::<Vec<_>>());
-            let all = estimate.dependent.len();
-            format!(
-                "{text}\n{all} of {tested} pairs that share enough items; p is corrected for their number"
-            )
-        }
-        (_, Some(p)) => format!(
-            "independence: none of {tested} pairs of annotators depends on each other given the class (p = {p:.2}, corrected for \
-             their number)"
+    let mut parts = vec![wrapped(&together(estimate), WIDTH, 2)];
+    if !estimate.dependent.is_empty() {
+        parts.push(dependent(estimate, annotators));
+    }
+    for group in &estimate.alike {
+        let members: Vec<String> = group.iter().map(|a| name(&annotators[*a], NAME)).collect();
+        parts.push(wrapped(
+            &format!("look alike (copies, or of one family): {}", names(&members, 4 * WIDTH)),
+            WIDTH,
+            2,
+        ));
+    }
+    parts.join("\n")
+}
+
+/// What the test of all annotators at once says, and how many pairs were tested.
+fn together(estimate: &VoteEstimate) -> String {
+    let pairs = match (estimate.smallest_p_value, estimate.dependent.is_empty()) {
+        (None, _) => "no two annotators share enough items to be tested as a pair".to_owned(),
+        (Some(p), true) => format!(
+            "none of {} pairs depends on each other (p = {p:.2}, corrected for their number)",
+            count(estimate.pairs_tested as u64)
+        ),
+        (Some(_), false) => "these pairs depend on each other:".to_owned(),
+    };
+    match &estimate.omnibus {
+        None => format!("independence: untestable, as there are too few annotators; {pairs}"),
+        Some(omnibus) => format!(
+            "independence: all annotators at once p {} (hard items z = {:.1}, disagreements that pile up z = {:.1}; {} items); {pairs}",
+            if omnibus.p_value < 0.001 { "< 0.001".to_owned() } else { format!("= {:.3}", omnibus.p_value) },
+            omnibus.hard_items,
+            omnibus.overdispersion,
+            count(omnibus.items as u64)
         ),
     }
+}
+
+fn dependent(estimate: &VoteEstimate, annotators: &[String]) -> String {
+    let header = ["depend on each other", "", "items", "agree", "expected", "p"].map(str::to_owned).to_vec();
+    let row = |pair: &triview::votes::Pair| {
+        let [first, second] = pair.annotators.map(|a| name(&annotators[a], NAME));
+        let [agree, expected] = [pair.agreement, pair.expected].map(|share| format!("{share:.3}"));
+        vec![first, second, pair.items.to_string(), agree, expected, format!("{:.1e}", pair.p_value)]
+    };
+    let rows = [header].into_iter().chain(estimate.dependent.iter().take(PAIRS).map(row));
+    let align = [Align::Left, Align::Left, Align::Right, Align::Right, Align::Right, Align::Right];
+    let text = aligned(&align, rows.collect::<Vec<_>>());
+    let (all, tested) = (estimate.dependent.len(), count(estimate.pairs_tested as u64));
+    format!("{text}\n{all} of {tested} pairs that share enough items; p is corrected for their number")
 }
 
 fn fit(estimate: &VoteEstimate) -> String {

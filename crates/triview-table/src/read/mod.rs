@@ -8,6 +8,7 @@ pub(crate) mod format;
 mod guard;
 mod hash;
 mod ipc;
+mod json_lines;
 mod lists;
 pub(crate) mod location;
 mod npy;

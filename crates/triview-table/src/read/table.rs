@@ -5,6 +5,7 @@ use crate::arrow;
 use crate::error::Error;
 use crate::read::columns::{Column, Selection, select};
 use crate::read::format::Format;
+use crate::read::json_lines::unrolled;
 use crate::read::location::Location;
 use crate::read::pending::Pending;
 use crate::read::pipeline::{Batches, Pipeline};
@@ -269,7 +270,7 @@ impl Source for Table {
 /// Where the files are; `-` is standard input, and it and other pipes are copied to temporary files.
 pub(crate) fn locate(paths: &[PathBuf]) -> Result<(Vec<Location>, Vec<NamedTempFile>), Error> {
     let mut spooled = Vec::new();
-    let mut locations = Vec::new();
+    let mut locations: Vec<Location> = Vec::new();
     for path in paths {
         let location = Location::of(path);
         locations.push(if path == Path::new("-") {
@@ -280,6 +281,8 @@ pub(crate) fn locate(paths: &[PathBuf]) -> Result<(Vec<Location>, Vec<NamedTempF
             location
         });
     }
+    let locations =
+        locations.into_iter().map(|location| unrolled(location, &mut spooled)).collect::<Result<_, _>>()?;
     Ok((locations, spooled))
 }
 

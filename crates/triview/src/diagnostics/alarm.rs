@@ -239,6 +239,23 @@ pub enum Alarm {
         /// Pairs that were tested.
         tested: usize,
     },
+    /// Annotators err together: all of them at once show what no pair does.
+    CommonErrors {
+        /// The chance of what was seen if they erred independently given the class.
+        p_value: f64,
+    },
+    /// So few annotators that nothing tells whether they err independently.
+    UntestableVotes {
+        /// How many they are.
+        annotators: usize,
+    },
+    /// Next to no items whose class is known.
+    FewGold {
+        /// How many.
+        items: usize,
+        /// How many are needed.
+        needed: usize,
+    },
     /// Items of a class have more votes for another.
     OutvotedClass {
         /// The class.
@@ -365,6 +382,18 @@ impl fmt::Display for Alarm {
                 f,
                 "only {items} items have three votes or more, and {needed} are needed to tell {classes} classes apart"
             ),
+            Alarm::CommonErrors { p_value } => write!(
+                f,
+                "annotators err together on the same items (p {}): more labels are wrong than votes can show",
+                if *p_value < 0.001 { "< 0.001".to_owned() } else { format!("= {p_value:.3}") }
+            ),
+            Alarm::UntestableVotes { annotators } => write!(
+                f,
+                "nothing tells whether {annotators} annotators err independently: more labels may be wrong than votes can show"
+            ),
+            Alarm::FewGold { items, needed } => {
+                write!(f, "{items} items of known class say next to nothing: about {needed} are needed")
+            }
             Alarm::DependentAnnotators { pairs, tested } => write!(
                 f,
                 "{pairs} of {tested} pairs of annotators depend on each other given the class: labels are wrong more often than estimated"
@@ -437,6 +466,10 @@ impl Alarm {
             Alarm::EmNotConverged { .. } => "give more items or votes",
             Alarm::FewItemsOfClass { .. } => "leave the class out, or give items in which it occurs",
             Alarm::FewThreeVotes { .. } => "give more items with at least three votes",
+            Alarm::CommonErrors { .. } | Alarm::UntestableVotes { .. } => {
+                "give the class of some items, drawn at random, as gold: 20 tell much, 50 more"
+            }
+            Alarm::FewGold { .. } => "give the class of more items, drawn at random",
             Alarm::DependentAnnotators { .. } => {
                 "leave out annotators who copy; where most pairs depend on each other, items differ in difficulty, and only labels will tell"
             }

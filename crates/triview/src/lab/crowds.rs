@@ -28,6 +28,8 @@ pub struct CrowdSetting {
     /// How many annotators, from the second on every other, vote as the one before does on half of the items that both vote
     /// on, which they mostly do.
     pub copiers: usize,
+    /// The share of items that are hard for everybody: on these seven votes in ten are guesses.
+    pub hard: f64,
 }
 
 impl Default for CrowdSetting {
@@ -41,12 +43,15 @@ impl Default for CrowdSetting {
             adversaries: 0.05,
             skill: [0.5, 0.95],
             copiers: 0,
+            hard: 0.0,
         }
     }
 }
 
 /// How often a copier votes as the one before.
 const COPIED: f64 = 0.5;
+/// How often a vote on a hard item is a guess.
+const GUESSED: f64 = 0.7;
 
 /// A crowd that was drawn, its votes, and the class of each item.
 #[derive(Debug, Clone)]
@@ -79,9 +84,14 @@ impl SimulatedCrowd {
         for (item, &label) in labels.iter().enumerate() {
             let mut chosen: Vec<usize> = sample(&mut rng, annotators, setting.votes).into_vec();
             setting.bring_copiers(&mut chosen);
+            // Nothing more is drawn where no item is hard, so that a seed's crowd stays what it was.
+            let hard = setting.hard > 0.0 && rng.random::<f64>() < setting.hard;
             let mut last = None;
             for annotator in chosen {
-                let own = draw_column(&confusion[annotator], k, label, &mut rng);
+                let own = match hard && rng.random::<f64>() < GUESSED {
+                    true => rng.random_range(0..k),
+                    false => draw_column(&confusion[annotator], k, label, &mut rng),
+                };
                 let copies = last.is_some_and(|(before, _)| setting.copies(before, annotator));
                 let class = match last {
                     Some((_, before)) if copies && rng.random::<f64>() < COPIED => before,
@@ -122,6 +132,9 @@ impl CrowdSetting {
             if !(0.0..=1.0).contains(&share) || self.spammers + self.adversaries > 1.0 {
                 return refuse(name, share.to_string(), "shares of the annotators, together at most 1");
             }
+        }
+        if !(0.0..=1.0).contains(&self.hard) {
+            return refuse("hard", self.hard.to_string(), "a share of the items, from 0 to 1");
         }
         let [low, high] = self.skill;
         if !(0.0 <= low && low <= high && high <= 1.0) {

@@ -30,6 +30,14 @@ pub(crate) struct Trials {
     pub(crate) error: f64,
 }
 
+impl Trials {
+    /// Adds a variance that the errors of all annotators have in common.
+    pub(crate) fn share_doubt(&mut self, error: f64, variance: f64) {
+        let spread = (error * (1.0 - error)).max(f64::MIN_POSITIVE);
+        self.error = (spread / (spread / self.error + variance)).max(LEAST);
+    }
+}
+
 /// Of every annotator, from the class posteriors of each item.
 pub(crate) fn trials(
     votes: &Votes,

@@ -20,13 +20,20 @@ pub struct Vote {
 ///
 /// A *ballot* is an annotator and a class, `annotator * k + class`. Votes are kept by item, as the ballots that were cast for
 /// it: four bytes a vote, and four an item.
+///
+/// *Gold* are the items whose class is known, drawn at random from all: [`Votes::with_gold`].
 #[derive(Debug, Clone)]
 pub struct Votes {
     k: usize,
     annotators: usize,
     starts: Vec<u32>,
     ballots: Vec<u32>,
+    /// The known class of each item, or [`UNKNOWN`]; empty where none is known.
+    gold: Vec<u32>,
 }
+
+/// What stands for a class that is not known.
+const UNKNOWN: u32 = u32::MAX;
 
 /// The same votes by ballot: the items that each was cast for.
 #[derive(Debug, Clone)]
@@ -73,7 +80,64 @@ impl Votes {
                 return Err(Error::DuplicateVote { item, annotator: pair[0] as usize / k });
             }
         }
-        Ok(Self { k, annotators, starts, ballots })
+        Ok(Self { k, annotators, starts, ballots, gold: Vec::new() })
+    }
+
+    /// The same votes with the class of some items, each an item and its class.
+    ///
+    /// # Errors
+    /// [`Error::InvalidParameter`] for a number that is out of range, or an item with two classes.
+    pub fn with_gold(mut self, gold: &[[usize; 2]]) -> Result<Self> {
+        let refuse = |item: usize, class: usize, expected| {
+            let value = format!("class {class} of item {item}");
+            Err(Error::InvalidParameter { name: "gold", value, expected })
+        };
+        let mut known = vec![UNKNOWN; self.items()];
+        for &[item, class] in gold {
+            if item >= self.items() || class >= self.k {
+                return refuse(item, class, "items and classes are counted from 0 and below their numbers");
+            }
+            if known[item] != UNKNOWN && known[item] != class as u32 {
+                return refuse(item, class, "an item has one class");
+            }
+            known[item] = class as u32;
+        }
+        self.gold = if gold.is_empty() { Vec::new() } else { known };
+        Ok(self)
+    }
+
+    /// The class of an item, where it is known.
+    #[inline]
+    pub fn gold(&self, item: usize) -> Option<usize> {
+        self.gold.get(item).filter(|class| **class != UNKNOWN).map(|class| *class as usize)
+    }
+
+    /// Every item whose class is known, and the class.
+    pub fn golds(&self) -> impl Iterator<Item = [usize; 2]> {
+        let known = self.gold.iter().enumerate().filter(|(_, class)| **class != UNKNOWN);
+        known.map(|(item, class)| [item, *class as usize])
+    }
+
+    /// The votes on one item in so many.
+    pub(crate) fn every(&self, stride: usize) -> Self {
+        let items = (0..self.items()).step_by(stride);
+        let mut starts = vec![0];
+        let mut ballots = Vec::new();
+        for item in items {
+            ballots.extend_from_slice(self.of_item(item));
+            starts.push(ballots.len() as u32);
+        }
+        let gold = self.gold.iter().step_by(stride).copied().collect();
+        Self { k: self.k, annotators: self.annotators, starts, ballots, gold }
+    }
+
+    /// The same annotators voting on the same items, for other classes: of an item's ballots, those that the function puts there.
+    pub(crate) fn recast(&self, mut cast: impl FnMut(usize, &mut [u32])) -> Self {
+        let mut votes = self.clone();
+        for item in 0..self.items() {
+            cast(item, &mut votes.ballots[self.starts[item] as usize..self.starts[item + 1] as usize]);
+        }
+        votes
     }
 
     /// The same votes by ballot.
@@ -191,5 +255,21 @@ mod tests {
             assert!(matches!(refused, Err(Error::InvalidParameter { name: "vote", .. })), "{outside:?}");
         }
         assert!(matches!(Votes::new(1000, 1000, 1, &[]), Err(Error::TooManyBallots { .. })));
+    }
+
+    #[test]
+    fn gold_is_kept_with_its_items() -> Result<()> {
+        let votes = Votes::new(2, 1, 5, &[[0, 0, 1], [2, 0, 0], [4, 0, 1]].map(vote))?;
+        assert_eq!(votes.gold(2), None);
+        let votes = votes.with_gold(&[[2, 1], [4, 0], [2, 1]])?;
+        assert_eq!((votes.gold(2), votes.gold(3)), (Some(1), None));
+        assert_eq!(votes.golds().collect::<Vec<_>>(), [[2, 1], [4, 0]]);
+        let some = votes.every(2);
+        assert_eq!((some.items(), some.len(), some.gold(1)), (3, 3, Some(1)));
+        for wrong in [[[5, 0], [0, 0]], [[0, 2], [1, 0]], [[0, 0], [0, 1]]] {
+            let refused = votes.clone().with_gold(&wrong);
+            assert!(matches!(refused, Err(Error::InvalidParameter { name: "gold", .. })), "{wrong:?}");
+        }
+        Ok(())
     }
 }

@@ -1,11 +1,15 @@
 //! What votes say, with all that tells how far to trust it.
 
+use super::agreement::{Agreement, alike};
 use super::annotators::{Trials, share};
 use super::cast::Votes;
 use super::dawid_skene::Crowd;
 use super::estimator::{Fits, VoteStart};
 use super::expected::{ExpectedCounts, GROUPS};
+use super::gold::{GoldReport, Plan, Recalibration};
 use super::jackknife::lead;
+use super::labels::{Majority, worth};
+use super::omnibus::Omnibus;
 use super::pairs::Pair;
 use super::spectral::NoSpectralStart;
 use crate::answer::Matching;
@@ -13,6 +17,7 @@ use crate::answer::{Deviations, Interval, reach};
 use crate::diagnostics::{Alarm, LEVEL, Verdict};
 use crate::metrics::Measured;
 use crate::numeric::argmax;
+use crate::settings::gold::FEWEST;
 use crate::settings::votes::{DOUBT, EQUAL_FIT, ERRORS, FEWEST_OF_A_CLASS, ITEMS_PER_CELL};
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -46,13 +51,46 @@ pub struct Annotator {
     pub error: Measured,
     /// Row `c`, column `j`: the probability of a vote for `c` on an item of class `j`.
     pub confusion: Vec<Vec<Measured>>,
+    /// How far a vote moves the log odds of the item's class on average.
+    pub worth: f64,
+    /// How often it agrees with the other votes on its items beyond chance; see [`Agreement::beyond_chance`].
+    pub beyond_chance: f64,
+    /// Votes on items whose class is known, and how many of these were wrong.
+    pub gold: [u32; 2],
+}
+
+/// How an error rate is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub enum Bound {
+    /// What is wrong together leaves no trace in the votes: the error is this or more.
+    #[serde(rename = "at least")]
+    AtLeast,
+}
+
+impl Bound {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bound::AtLeast => "at least",
+        }
+    }
 }
 
 /// The answer.
 #[derive(Debug, Clone, serde::Serialize)]
 pub struct VoteEstimate {
-    /// How often the label of an item, the class with the largest posterior, is wrong.
+    /// How often the label of an item, the class with the largest posterior, is wrong. Gold has its own class, and is not counted.
     pub error_rate: Measured,
+    /// How to read it: without gold it is the least that it can be.
+    pub bound: Option<Bound>,
+    /// How to read the annotators' errors.
+    pub annotator_bound: Option<Bound>,
+    /// What gold says, where there is some.
+    pub gold: Option<GoldReport>,
+    /// What the majority of each item's votes says.
+    pub majority: Majority,
+    /// How annotators agree.
+    pub agreement: Agreement,
     /// What the fitted crowd believes of its own labels, which confirm themselves.
     pub believed_error_rate: f64,
     /// The level of confidence of all intervals.
@@ -79,12 +117,20 @@ pub struct VoteEstimate {
     pub pairs_tested: usize,
     /// The smallest chance of all pairs, corrected for their number.
     pub smallest_p_value: Option<f64>,
+    /// The test of all annotators at once, where there are enough of them.
+    pub omnibus: Option<Omnibus>,
+    /// Groups of annotators that look alike: copies, or models of one family.
+    pub alike: Vec<Vec<usize>>,
     /// What speaks against the answer.
     pub alarms: Vec<Alarm>,
     /// The class prior and confusion matrices.
     pub crowd: Crowd,
     posteriors: Vec<f64>,
+    difficulty: Vec<f64>,
     cast: Vec<u32>,
+    golds: Vec<[u32; 2]>,
+    #[serde(skip)]
+    plan: Plan,
     /// How many trials each cell of the confusion matrices is the share of.
     trials: Vec<f64>,
     /// Of each annotator, the error rate and its trials.
@@ -104,6 +150,9 @@ pub(crate) struct Parts<'a> {
     pub(crate) deviations: Deviations<Vec<f64>>,
     pub(crate) trials: Vec<Trials>,
     pub(crate) pairs: Vec<Pair>,
+    pub(crate) omnibus: Option<Omnibus>,
+    pub(crate) difficulty: Vec<f64>,
+    pub(crate) gold: Option<Recalibration>,
     pub(crate) matching: Matching,
     pub(crate) level: f64,
 }
@@ -111,7 +160,7 @@ pub(crate) struct Parts<'a> {
 impl VoteEstimate {
     pub(crate) fn new(parts: Parts<'_>) -> Self {
         let Parts { votes, classes, fits, crowd, posteriors, tally, optimism, deviations, .. } = parts;
-        let Parts { trials, pairs, matching, level, .. } = parts;
+        let Parts { mut trials, pairs, omnibus, difficulty, gold, matching, level, .. } = parts;
         let k = votes.k();
         // Where annotators have few votes EM draws the class prior to the shares of the votes, and the moments do not.
         let by_moments = fits.moments_prior.as_ref().unwrap_or(&crowd.prior);
@@ -128,7 +177,10 @@ impl VoteEstimate {
             Measured { value, standard_error, interval }
         };
         let items = votes.items();
-        let error_rate = measured(0, tally.error_rate());
+        let error_rate = match &gold {
+            Some(gold) => gold.error_rate,
+            None => measured(0, tally.error_rate()),
+        };
         let matching_gap = measured(1, lead(&tally));
         let class_prior: Vec<Measured> =
             crowd.prior.iter().enumerate().map(|(j, p)| measured(2 + j, *p)).collect();
@@ -142,12 +194,24 @@ impl VoteEstimate {
             converged: fits.best.converged,
             smoothing: fits.strength,
         };
+        let plan = Plan::new(votes, &posteriors, gold.as_ref());
+        let errors = own_errors(votes, &tally);
+        if let Some(gold) = &gold {
+            // What labels may be off by all together, the errors that are measured by them may be.
+            let shared = gold.error_rate.standard_error.powi(2);
+            trials.iter_mut().zip(&errors).for_each(|(of, error)| of.share_doubt(*error, shared));
+        }
         let dependent: Vec<Pair> = pairs.iter().filter(|pair| pair.p_value < LEVEL).cloned().collect();
         let mut second_best: Vec<usize> = (0..k).collect();
         matching.second.iter().for_each(|[class, place]| second_best[*place] = *class);
         let mut estimate = Self {
-            believed_error_rate: error_rate.value + optimism,
+            believed_error_rate: fits.best.tally.error_rate(),
             error_rate,
+            bound: gold.is_none().then_some(Bound::AtLeast),
+            annotator_bound: None,
+            majority: Majority::new(votes, &posteriors),
+            agreement: Agreement::new(votes, &crowd, &posteriors),
+            gold: gold.map(|gold| gold.report),
             level,
             items,
             votes: votes.len(),
@@ -160,28 +224,36 @@ impl VoteEstimate {
             dependent,
             pairs_tested: pairs.len(),
             smallest_p_value: pairs.first().map(|pair| pair.p_value),
+            omnibus,
+            alike: alike(&pairs),
             alarms: Vec::new(),
             crowd,
             posteriors,
+            difficulty,
             cast: votes.by_annotator(),
-            errors: own_errors(votes, &tally).into_iter().zip(&trials).map(|(e, of)| [e, of.error]).collect(),
+            golds: on_gold(votes),
+            plan,
+            errors: errors.into_iter().zip(&trials).map(|(e, of)| [e, of.error]).collect(),
             trials: trials.into_iter().flat_map(|of| of.cells).collect(),
         };
         let other = fits.other.ok().map(|other| {
             let difference = other.tally.error_rate() - estimate.believed_error_rate;
             (fits.best.objective - other.objective, difference)
         });
+        let sure = estimate.gold.is_some() || estimate.verdict() == Verdict::Pass;
+        estimate.annotator_bound = (!sure).then_some(Bound::AtLeast);
         estimate.raise(votes, &tally, other);
         estimate
     }
 
-    /// Whether nothing speaks against it.
+    /// Whether nothing speaks against it, read as [`VoteEstimate::bound`] says.
     pub fn trusted(&self) -> bool {
         self.alarms.is_empty()
     }
 
     /// The class posteriors of each item, item by item: each with its own votes taken out of the confusion matrices that it
-    /// is made with, so that few votes an annotator do not make it too sure of itself.
+    /// is made with, so that few votes an annotator do not make it too sure of itself. With gold they are recalibrated, and those of
+    /// gold are certain.
     pub fn posteriors(&self) -> &[f64] {
         &self.posteriors
     }
@@ -192,6 +264,22 @@ impl VoteEstimate {
             .chunks_exact(self.class_prior.len())
             .map(|item| argmax(item.iter().copied()))
             .collect()
+    }
+
+    /// How many items of known class, drawn at random, bring the interval of the error rate to a width in all; nothing where not even
+    /// all items do.
+    pub fn gold_for(&self, width: f64) -> Option<u64> {
+        self.plan.items_for(width, self.level, self.items as u64)
+    }
+
+    /// How wide the interval is if the class of every item is known.
+    pub fn smallest_width(&self) -> f64 {
+        self.plan.width(self.items as f64, self.level)
+    }
+
+    /// How likely each item is one of those on which annotators half guess.
+    pub fn difficulty(&self) -> &[f64] {
+        &self.difficulty
     }
 
     /// The number of annotators.
@@ -212,22 +300,25 @@ impl VoteEstimate {
             votes: self.cast[annotator],
             error: share(error, trials, reach),
             confusion: all.chunks_exact(k).map(<[Measured]>::to_vec).collect(),
+            worth: worth(cells, &self.crowd.prior),
+            beyond_chance: self.agreement.beyond_chance[annotator],
+            gold: self.golds[annotator],
         }
     }
 
-    /// What the pairs of annotators say of independence given the class.
+    /// What all annotators at once and each pair of them say of independence given the class.
     pub fn verdict(&self) -> Verdict {
-        match (self.pairs_tested, self.dependent.is_empty()) {
-            (0, _) => Verdict::Untestable,
-            (_, true) => Verdict::Pass,
-            (_, false) => Verdict::Fail,
+        match &self.omnibus {
+            _ if !self.dependent.is_empty() => Verdict::Fail,
+            None => Verdict::Untestable,
+            Some(omnibus) if omnibus.p_value < LEVEL => Verdict::Fail,
+            Some(_) => Verdict::Pass,
         }
     }
 
     /// Finds what speaks against it. `other` is how much less likely the other start's end is, and by how much its error
     /// rate differs.
     fn raise(&mut self, votes: &Votes, counts: &ExpectedCounts, other: Option<(f64, f64)>) {
-        let k = self.class_prior.len();
         let mut alarms = Vec::new();
         if !self.fit.converged {
             alarms.push(Alarm::EmNotConverged { iterations: self.fit.iterations });
@@ -235,9 +326,43 @@ impl VoteEstimate {
         for (class, &items) in counts.classes.iter().enumerate().filter(|(_, n)| **n < FEWEST_OF_A_CLASS) {
             alarms.push(Alarm::FewItemsOfClass { class: self.classes[class].clone(), items });
         }
+        match &self.gold {
+            None => self.raise_without_gold(votes, counts, other, &mut alarms),
+            // Gold was drawn whatever annotators do: nothing that votes may hide speaks against it.
+            Some(gold) => {
+                if gold.items < FEWEST {
+                    alarms.push(Alarm::FewGold { items: gold.items, needed: FEWEST });
+                }
+                if gold.contradicts_names {
+                    alarms.push(Alarm::NamesContradicted);
+                }
+            }
+        }
+        self.alarms = alarms;
+    }
+
+    /// What votes alone can be wrong by.
+    fn raise_without_gold(
+        &self,
+        votes: &Votes,
+        counts: &ExpectedCounts,
+        other: Option<(f64, f64)>,
+        alarms: &mut Vec<Alarm>,
+    ) {
+        let k = self.class_prior.len();
         let three = (0..votes.items()).filter(|item| votes.of_item(*item).len() >= 3).count();
         if three < ITEMS_PER_CELL * k * k {
             alarms.push(Alarm::FewThreeVotes { items: three, needed: ITEMS_PER_CELL * k * k, classes: k });
+        }
+        match &self.omnibus {
+            None => {
+                let annotators = self.cast.iter().filter(|cast| **cast > 0).count();
+                alarms.push(Alarm::UntestableVotes { annotators });
+            }
+            Some(omnibus) if omnibus.p_value < LEVEL => {
+                alarms.push(Alarm::CommonErrors { p_value: omnibus.p_value });
+            }
+            Some(_) => {}
         }
         if !self.dependent.is_empty() {
             let (pairs, tested) = (self.dependent.len(), self.pairs_tested);
@@ -264,8 +389,20 @@ impl VoteEstimate {
         {
             alarms.push(Alarm::OtherCrowd { difference });
         }
-        self.alarms = alarms;
     }
+}
+
+/// Of each annotator, votes on gold and how many of these were wrong.
+fn on_gold(votes: &Votes) -> Vec<[u32; 2]> {
+    let mut all = vec![[0; 2]; votes.annotators()];
+    for [item, gold] in votes.golds() {
+        for &ballot in votes.of_item(item) {
+            let own = &mut all[ballot as usize / votes.k()];
+            own[0] += 1;
+            own[1] += u32::from(ballot as usize % votes.k() != gold);
+        }
+    }
+    all
 }
 
 /// Of each annotator, the share of its votes that are not the item's class, as the posteriors have it; one half where there

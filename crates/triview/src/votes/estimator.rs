@@ -2,11 +2,14 @@
 
 use super::annotators::trials;
 use super::cast::Votes;
-use super::dawid_skene::{Fitted, Smoothing, Stop, by_majority, climb, dawid_skene};
+use super::dawid_skene::{Crowd, Fitted, Smoothing, Stop, by_majority, climb, dawid_skene};
 use super::estimate::{Parts, VoteEstimate};
-use super::expected::ExpectedCounts;
+use super::expected::{ExpectedCounts, Known};
+use super::gold::Recalibration;
 use super::jackknife::without_groups;
+use super::labels::difficulty;
 use super::left_out::LeftOut;
+use super::omnibus::omnibus;
 use super::pairs::pairs;
 use super::spectral::{NoSpectralStart, name, spectral};
 use crate::error::{Error, Result};
@@ -118,25 +121,33 @@ impl VoteEstimator {
         let LeftOut { posteriors, tally } = LeftOut::new(votes, &fits.best, &pooled);
         let shown = Smoothing::shared_out(&by_majority, SHOWN);
         let crowd = shown.maximise(&tally);
-        let deviations = without_groups(votes, &fits.best, &fits.smoothing);
-        let by_ballot = votes.by_ballot();
-        let trials = trials(votes, &by_ballot, &crowd, &posteriors, &shown);
-        let pairs = pairs(votes, &by_ballot, &crowd, &posteriors);
-        let matching = name(&tally);
-        let level = self.common.level;
         let optimism = fits.best.tally.error_rate() - tally.error_rate();
+        let by_ballot = votes.by_ballot();
+        let pairs = pairs(votes, &by_ballot, &crowd, &posteriors);
+        let level = self.common.level;
+        let gold = Recalibration::new(votes, &posteriors, level);
+        let (posteriors, tally, crowd) = match &gold {
+            None => (posteriors, tally, crowd),
+            Some(gold) => {
+                let tally = ExpectedCounts::of(votes, &Known(&gold.posteriors));
+                (gold.posteriors.clone(), tally.clone(), shown.maximise(&tally))
+            }
+        };
         let parts = Parts {
             votes,
             classes,
+            deviations: without_groups(votes, &fits.best, &fits.smoothing),
+            trials: trials(votes, &by_ballot, &crowd, &posteriors, &shown),
+            omnibus: omnibus(votes, &fits.best.crowd, default_smoothing(votes.k()), self.common.seed),
+            difficulty: difficulty(votes, &fits.best.crowd),
+            matching: name(&tally),
             fits,
             crowd,
             posteriors,
             tally,
             optimism,
-            deviations,
-            trials,
             pairs,
-            matching,
+            gold,
             level,
         };
         Ok(VoteEstimate::new(parts))
@@ -151,10 +162,16 @@ impl VoteEstimator {
         let pooled = Smoothing::shared_out(by_majority, default_smoothing(k));
         let moments = spectral(votes, &pooled, self.common.seed)?;
         let moments_prior = moments.as_ref().ok().map(|crowd| crowd.prior.clone());
+        let named = |fitted: Fitted| if votes.golds().next().is_some() { fitted } else { named(fitted) };
         let by_majority = named(dawid_skene(votes, smoothing.maximise(by_majority), &smoothing, stop));
         // From a good start the same top is near after a few steps, and the rest of the way need not be gone twice.
         let climbed = |start| climb(votes, start, &smoothing, stop, |fitted| fitted.nears(&by_majority));
-        let by_moments = moments.map(|start| named(climbed(start)));
+        // Gold keeps the names that it has; a start without it is named first.
+        let start_named = |start: Crowd| match votes.golds().next() {
+            Some(_) => start.reorder(&name(&ExpectedCounts::of(votes, &start)).order),
+            None => start,
+        };
+        let by_moments = moments.map(|start| named(climbed(start_named(start))));
         let majority_objective = by_majority.objective;
         let least = Stop::default().tolerance * votes.len() as f64;
         let (start, best, other) = match by_moments {

@@ -1,5 +1,7 @@
 //! What EM needs of the votes: for each annotator, how often it votes for `c` where the class is `j`.
 //!
+//! The class of gold is what it is, whatever its votes say.
+//!
 //! Items are read once for both steps of EM: an item's posterior is made and added up at once, so that what is touched is the
 //! confusion matrices and their counts, which stay in the processor's caches. The innermost loops are over classes; they are
 //! compiled for each number of classes up to ten, which makes them four times as fast.
@@ -172,6 +174,10 @@ fn of_groups(votes: &Votes, posterior: &impl Expect, groups: &[usize], every: [u
         for item in groups.iter().flat_map(|group| runs(votes.items(), *group, every)).flatten() {
             let ballots = votes.of_item(item);
             posterior.expect::<K>(item, ballots, &mut own, &mut likelihood);
+            if let Some(class) = votes.gold(item) {
+                likelihood.times(own[class].max(f64::MIN_POSITIVE));
+                certain(&mut own, class);
+            }
             let (own, classes) = (&own[..k], &mut tally.classes[..k]);
             (0..k).for_each(|j| classes[j] += own[j]);
             tally.right += own.iter().fold(0.0, |most, p| if *p > most { *p } else { most });
@@ -186,7 +192,13 @@ fn of_groups(votes: &Votes, posterior: &impl Expect, groups: &[usize], every: [u
     by_width!(votes.k(), sums(votes, posterior, groups, every))
 }
 
-/// The posteriors of all items, item by item.
+/// The posterior of an item whose class is known.
+pub(crate) fn certain(posterior: &mut [f64], class: usize) {
+    posterior.fill(0.0);
+    posterior[class] = 1.0;
+}
+
+/// What the votes say of every item, item by item: of gold as of the others.
 pub(crate) fn posteriors(votes: &Votes, posterior: &impl Expect) -> Vec<f64> {
     fn fill<const K: usize>(votes: &Votes, posterior: &impl Expect, out: &mut [f64]) {
         let k = width::<K>(votes.k());

@@ -8,18 +8,20 @@
 //!     p_ij = pi_j prod_a (N_a[c, j] - p_ij + s_c,j) / (N_a[., j] - p_ij + s_j),   N_a[c, j] = sum of p_ij over a's votes for c,
 //! ```
 //!
-//! over and over until it holds (known as CVB0: Asuncion et al. 2009).
+//! over and over until it holds (known as CVB0: Asuncion et al. 2009). Gold counts as what it is, and is told what its votes say
+//! of it all the same, without its own part: how good such posteriors are is seen there.
 
 use super::cast::Votes;
 use super::dawid_skene::{Fitted, Smoothing};
-use super::expected::{Expect, ExpectedCounts, FACTORS, Known, posteriors, width};
+use super::expected::{Expect, ExpectedCounts, FACTORS, Known, certain, posteriors, width};
+use crate::numeric::argmax;
 use crate::numeric::linalg::Product;
 use crate::settings::em::FLOOR;
 use crate::settings::left_out::{CHANGE, ROUNDS};
 
 /// What was found.
 pub(crate) struct LeftOut {
-    /// The class posteriors of each item, item by item.
+    /// The class posteriors of each item by its votes, item by item.
     pub(crate) posteriors: Vec<f64>,
     /// Expected counts under them.
     pub(crate) tally: ExpectedCounts,
@@ -28,9 +30,14 @@ pub(crate) struct LeftOut {
 impl LeftOut {
     /// From the crowd that EM ended at.
     pub(crate) fn new(votes: &Votes, fitted: &Fitted, smoothing: &Smoothing) -> Self {
+        let k = votes.k();
+        let clamp = |known: &mut [f64]| {
+            votes.golds().for_each(|[item, class]| certain(&mut known[item * k..(item + 1) * k], class));
+        };
         let mut known = fitted.crowd.posteriors(votes);
         let mut tally = fitted.tally.clone();
         for _ in 0..ROUNDS {
+            clamp(&mut known);
             known = posteriors(votes, &Without::new(&tally, smoothing, &known));
             let next = ExpectedCounts::of(votes, &Known(&known));
             let change = (next.right - tally.right).abs();
@@ -39,8 +46,26 @@ impl LeftOut {
                 break;
             }
         }
+        if settle(votes, &fitted.crowd.posteriors(votes), &mut known) {
+            tally = ExpectedCounts::of(votes, &Known(&known));
+        }
         Self { posteriors: known, tally }
     }
+}
+
+/// Where the fitted crowd would give another label, the posterior becomes the mean of the two: its labels are right a little more
+/// often, for all that it is too sure of them. Says whether there is any such item; gold is none, as the crowd has seen its class.
+fn settle(votes: &Votes, fitted: &[f64], known: &mut [f64]) -> bool {
+    let k = votes.k();
+    let mut any = false;
+    for (item, (own, fitted)) in known.chunks_exact_mut(k).zip(fitted.chunks_exact(k)).enumerate() {
+        let differ = argmax(own.iter().copied()) != argmax(fitted.iter().copied());
+        if differ && votes.gold(item).is_none() {
+            own.iter_mut().zip(fitted).for_each(|(own, fitted)| *own = 0.5 * (*own + fitted));
+            any = true;
+        }
+    }
+    any
 }
 
 /// Counts, less what an item itself adds to them.
