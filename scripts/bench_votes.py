@@ -9,7 +9,7 @@ triview's unsmoothed fit is above those of EM from the majority, its own and cro
 million votes: processor seconds from the votes to the posterior of every item.
 
 Exits with 1 when a likelihood is below EM from the majority, the mean accuracy is more than 0.1 point below crowd-kit's, or
-all of what triview says of a crowd is not there 20 times as fast.
+all of what triview says of a crowd is not there 10 times as fast: the test of all annotators at once may double the time.
 """
 
 import argparse
@@ -140,7 +140,7 @@ def main():
             "crowdkit_accuracy": float((model.labels_.sort_index().to_numpy() == truth).mean()),
             "accuracy": float((np.asarray(own["labels"]) == truth).mean()),
         })
-        if speed[-1]["whole_ratio"] < 20:
+        if speed[-1]["whole_ratio"] < 10:
             failed.append(f"{speed[-1]['whole_ratio']:.1f} times as fast at {setting}")
 
     if args.json:
