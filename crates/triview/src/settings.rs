@@ -500,9 +500,11 @@ pub(crate) mod vote_pairs {
     pub(crate) const MOST_MEETINGS: usize = 20_000_000;
 }
 
-pub(crate) mod alike {
-    //! Annotators that look alike.
+pub(crate) mod agreement {
+    //! What annotators have in common.
 
+    /// Classes of an item that are less likely than this do not count for the effective number of voters.
+    pub(crate) const LEAST: f64 = 1e-3;
     /// How many times as much as pairs do on average two must agree beyond what independent ones would.
     pub(crate) const BEYOND: f64 = 2.0;
 }

@@ -4,7 +4,7 @@ use super::cast::Votes;
 use super::dawid_skene::Crowd;
 use super::pairs::Pair;
 use crate::diagnostics::LEVEL;
-use crate::settings::alike::BEYOND;
+use crate::settings::agreement::{BEYOND, LEAST};
 use std::collections::BTreeMap;
 
 /// How annotators agree.
@@ -48,7 +48,7 @@ impl Agreement {
                 disagreed = [disagreed[0] + 1.0 - alike / others, disagreed[1] + 1.0];
             }
             items += 1.0;
-            for (label, p) in posterior.iter().enumerate().filter(|(_, p)| **p > 1e-3) {
+            for (label, p) in posterior.iter().enumerate().filter(|(_, p)| **p > LEAST) {
                 let (mut sum, mut squares) = (0.0, 0.0);
                 for &ballot in ballots {
                     let (ballot, class) = (ballot as usize, ballot as usize % k);
@@ -81,8 +81,7 @@ impl Agreement {
 fn beyond_chance(votes: &Votes, agreed: &[[f64; 2]]) -> Vec<f64> {
     let k = votes.k();
     let cast = votes.cast();
-    let all: Vec<f64> =
-        (0..k).map(|class| cast.iter().skip(class).step_by(k).map(|n| f64::from(*n)).sum()).collect();
+    let all: Vec<f64> = votes.by_class().into_iter().map(|n| n as f64).collect();
     let of_annotator = |(own, [agreed, met]): (&[u32], &[f64; 2])| {
         let total: f64 = own.iter().map(|n| f64::from(*n)).sum();
         let others = votes.len() as f64 - total;

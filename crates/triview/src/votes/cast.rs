@@ -192,6 +192,13 @@ impl Votes {
         cast
     }
 
+    /// How many votes each class has.
+    pub(crate) fn by_class(&self) -> Vec<u64> {
+        let mut classes = vec![0; self.k];
+        self.ballots.iter().for_each(|&ballot| classes[ballot as usize % self.k] += 1);
+        classes
+    }
+
     /// How many votes each annotator cast.
     pub fn by_annotator(&self) -> Vec<u32> {
         self.cast().chunks_exact(self.k).map(|of_annotator| of_annotator.iter().sum()).collect()

@@ -9,6 +9,7 @@
 
 use super::cast::Votes;
 use super::expected::{Expect, ExpectedCounts, posteriors, width};
+use crate::interrupt;
 use crate::numeric::linalg::Product;
 use crate::settings::em::{FLOOR, SAME};
 
@@ -191,6 +192,7 @@ pub(crate) fn climb(
     };
     let mut fitted = at(start, 0, f64::NEG_INFINITY);
     while fitted.iterations < stop.iterations && !fitted.converged && !ends(&fitted) {
+        interrupt::check();
         fitted = at(smoothing.maximise(&fitted.tally), fitted.iterations + 1, fitted.objective);
     }
     fitted

@@ -129,8 +129,6 @@ pub struct VoteEstimate {
     difficulty: Vec<f64>,
     cast: Vec<u32>,
     golds: Vec<[u32; 2]>,
-    #[serde(skip)]
-    plan: Plan,
     /// How many trials each cell of the confusion matrices is the share of.
     trials: Vec<f64>,
     /// Of each annotator, the error rate and its trials.
@@ -194,7 +192,6 @@ impl VoteEstimate {
             converged: fits.best.converged,
             smoothing: fits.strength,
         };
-        let plan = Plan::new(votes, &posteriors, gold.as_ref());
         let errors = own_errors(votes, &tally);
         if let Some(gold) = &gold {
             // What labels may be off by all together, the errors that are measured by them may be.
@@ -232,7 +229,6 @@ impl VoteEstimate {
             difficulty,
             cast: votes.by_annotator(),
             golds: on_gold(votes),
-            plan,
             errors: errors.into_iter().zip(&trials).map(|(e, of)| [e, of.error]).collect(),
             trials: trials.into_iter().flat_map(|of| of.cells).collect(),
         };
@@ -269,12 +265,19 @@ impl VoteEstimate {
     /// How many items of known class, drawn at random, bring the interval of the error rate to a width in all; nothing where not even
     /// all items do.
     pub fn gold_for(&self, width: f64) -> Option<u64> {
-        self.plan.items_for(width, self.level, self.items as u64)
+        self.plan().items_for(width, self.level, self.items as u64)
     }
 
     /// How wide the interval is if the class of every item is known.
     pub fn smallest_width(&self) -> f64 {
-        self.plan.width(self.items as f64, self.level)
+        self.plan().width(self.items as f64, self.level)
+    }
+
+    fn plan(&self) -> Plan {
+        match &self.gold {
+            None => Plan::without_gold(&self.posteriors, self.class_prior.len()),
+            Some(gold) => Plan::with_gold(gold, self.error_rate.value),
+        }
     }
 
     /// How likely each item is one of those on which annotators half guess.

@@ -125,12 +125,13 @@ impl VoteEstimator {
         let by_ballot = votes.by_ballot();
         let pairs = pairs(votes, &by_ballot, &crowd, &posteriors);
         let level = self.common.level;
-        let gold = Recalibration::new(votes, &posteriors, level);
-        let (posteriors, tally, crowd) = match &gold {
+        let mut gold = Recalibration::new(votes, &posteriors, level);
+        let (posteriors, tally, crowd) = match &mut gold {
             None => (posteriors, tally, crowd),
             Some(gold) => {
                 let tally = ExpectedCounts::of(votes, &Known(&gold.posteriors));
-                (gold.posteriors.clone(), tally.clone(), shown.maximise(&tally))
+                let crowd = shown.maximise(&tally);
+                (std::mem::take(&mut gold.posteriors), tally, crowd)
             }
         };
         let parts = Parts {

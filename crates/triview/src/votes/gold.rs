@@ -66,7 +66,8 @@ impl Recalibration {
         let best = golden_section(RANGE, STEPS, density);
         let curvature = (2.0 * density(best) - density(best + STEP) - density(best - STEP)) / STEP.powi(2);
         let deviation = 1.0 / curvature.max(POWER.deviation.powi(-2)).sqrt();
-        let error_at = |log_power: f64| error_rate(votes, posteriors, log_power.exp());
+        let others = (0..votes.items()).filter(|item| votes.gold(*item).is_none()).map(of);
+        let error_at = |log_power: f64| error_rate(others.clone(), log_power.exp());
         let value = error_at(best);
         let slope = 0.5 * (error_at(best + deviation) - error_at(best - deviation)).abs();
         let recalibrated = Measured {
@@ -118,15 +119,15 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// From what gold there is; without any, from the error rate at the usual power of posteriors.
-    pub(crate) fn new(votes: &Votes, posteriors: &[f64], gold: Option<&Recalibration>) -> Self {
-        match gold {
-            None => Self { error_rate: error_rate(votes, posteriors, POWER.mean.exp()), variance: None },
-            Some(Recalibration { report, error_rate, .. }) => {
-                let variance = report.recalibrated.standard_error.powi(2) - DOUBT.powi(2);
-                Self { error_rate: error_rate.value, variance: Some(variance.max(0.0) * report.items as f64) }
-            }
-        }
+    /// Without any gold yet: from the error rate at the usual power of the posteriors, item by item.
+    pub(crate) fn without_gold(posteriors: &[f64], k: usize) -> Self {
+        Self { error_rate: error_rate(posteriors.chunks_exact(k), POWER.mean.exp()), variance: None }
+    }
+
+    /// From what gold there is, and the error rate that it gives.
+    pub(crate) fn with_gold(report: &GoldReport, error_rate: f64) -> Self {
+        let variance = report.recalibrated.standard_error.powi(2) - DOUBT.powi(2);
+        Self { error_rate, variance: Some(variance.max(0.0) * report.items as f64) }
     }
 
     /// The width with so many items of gold.
@@ -165,14 +166,12 @@ fn powered(posterior: &[f64], power: f64, class: usize) -> f64 {
     log(&posterior[class]) - most - total.ln()
 }
 
-/// How often the labels of items without gold are wrong, as posteriors raised to a power have it.
-fn error_rate(votes: &Votes, posteriors: &[f64], power: f64) -> f64 {
+/// How often labels are wrong, as their items' posteriors raised to a power have it.
+fn error_rate<'a>(posteriors: impl Iterator<Item = &'a [f64]>, power: f64) -> f64 {
     let (mut right, mut items) = (0.0, 0.0_f64);
-    for (item, own) in posteriors.chunks_exact(votes.k()).enumerate() {
-        if votes.gold(item).is_none() {
-            right += powered(own, power, argmax(own.iter().copied())).exp();
-            items += 1.0;
-        }
+    for own in posteriors {
+        right += powered(own, power, argmax(own.iter().copied())).exp();
+        items += 1.0;
     }
     1.0 - right / items.max(1.0)
 }

@@ -14,6 +14,7 @@ use super::dawid_skene::{Fitted, Smoothing};
 use super::expected::{ALL_GROUPS, ExpectedCounts, GROUPS};
 use super::spectral::name;
 use crate::answer::Deviations;
+use crate::interrupt;
 use crate::settings::vote_jackknife::{SEEN, STEPS};
 use rayon::prelude::*;
 
@@ -38,6 +39,7 @@ pub(crate) fn without_groups(votes: &Votes, fitted: &Fitted, smoothing: &Smoothi
             let scale = less.items() / before.items();
             left.clone_from(&less);
             left.add(&after, scale);
+            interrupt::check();
             left.add(&before, -scale);
             left.votes.iter_mut().for_each(|count| *count = count.max(0.0));
             steps.push(quantities(&left));

@@ -24,8 +24,7 @@ pub struct Majority {
 impl Majority {
     pub(crate) fn new(votes: &Votes, posteriors: &[f64]) -> Self {
         let k = votes.k();
-        let mut cast = vec![0_u64; k];
-        votes.iter().for_each(|[_, _, class]| cast[class] += 1);
+        let cast = votes.by_class();
         let total = votes.len().max(1) as f64 + 1.0;
         let shares = shares(votes);
         let label = |share: &[f64]| argmax((0..k).map(|j| share[j] + 1e-6 * cast[j] as f64 / total));
