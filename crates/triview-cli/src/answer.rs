@@ -1,36 +1,45 @@
 //! How a command ends: what it prints, and what its exit status says.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
-use std::process::ExitCode;
 use triview_report::json::Made;
 use triview_report::words::Front;
+use triview_table::Origin;
 
-/// Whose words answers are in.
-pub(crate) const FRONT: Front = Front::CommandLine;
-
-/// How an answer was made, from these files.
-pub(crate) fn made(seed: u64, inputs: &[PathBuf]) -> Made {
-    let inputs = inputs.iter().map(|path| path.display().to_string()).collect();
+/// How an answer was made, from these tables.
+pub(crate) fn made(seed: u64, inputs: &[Origin]) -> Made {
+    let inputs = inputs.iter().map(Origin::to_string).collect();
     Made { version: env!("CARGO_PKG_VERSION"), seed, inputs }
 }
 
+/// Exit status of an answer that may be trusted.
+pub(crate) const ANSWERED: u8 = 0;
 /// Exit status of an answer that is not to be trusted.
 const NOT_TRUSTED: u8 = 1;
 /// Exit status when there is no answer.
 pub(crate) const CANNOT_ANSWER: u8 = 2;
 
 /// What a command has to say. Nothing is printed before it is complete.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    text: String,
-    trusted: bool,
+#[derive(Debug, Default)]
+pub struct Answer {
+    /// For a person; empty where all that there is to say is in a file.
+    pub text: String,
+    /// For a program: one object, where the command has one.
+    pub json: Option<String>,
+    /// Whether no diagnostic speaks against it.
+    pub trusted: bool,
+    /// Whether it is the object that is printed.
+    as_json: bool,
 }
 
 impl Answer {
-    /// An answer for standard output.
+    /// An answer for a person.
     pub(crate) fn new(text: String) -> Self {
-        Self { text, trusted: true }
+        Self { text, trusted: true, ..Self::default() }
+    }
+
+    /// The same answer, for a program too, and whether that is what is asked for.
+    pub(crate) fn with_json(self, json: String, asked_for: bool) -> Self {
+        Self { json: Some(json), as_json: asked_for, ..self }
     }
 
     /// The same answer, to be trusted only if `trusted`.
@@ -39,30 +48,32 @@ impl Answer {
     }
 
     /// Prints it. Whoever stops reading early (`triview ... | head -1`) has what they wanted.
-    pub(crate) fn print(&self) -> anyhow::Result<ExitCode> {
+    pub(crate) fn print(&self) -> anyhow::Result<u8> {
+        let shown = self.json.as_ref().filter(|_| self.as_json).unwrap_or(&self.text);
         let mut stdout = io::stdout().lock();
-        match stdout.write_all(self.text.as_bytes()).and_then(|()| stdout.flush()) {
+        match stdout.write_all(shown.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
                 Err(anyhow::Error::new(error).context("cannot write to standard output"))
             }
-            _ => Ok(if self.trusted { ExitCode::SUCCESS } else { NOT_TRUSTED.into() }),
+            _ => Ok(if self.trusted { ANSWERED } else { NOT_TRUSTED }),
         }
     }
 }
 
 /// An error and its causes in one line, and what could be typed instead. Causes that the error has already told are left out.
-pub(crate) fn in_words(error: &anyhow::Error) -> String {
-    let mut words = format!("error: {error}");
+pub(crate) fn in_words(error: &anyhow::Error, front: Front) -> String {
+    let mut words = error.to_string();
     for cause in error.chain().skip(1) {
         let cause = cause.to_string();
         if !words.contains(&cause) {
             words = format!("{words}: {cause}");
         }
     }
-    match error.chain().find_map(of_core).and_then(|error| FRONT.hint(error)) {
+    let words = match error.chain().find_map(of_core).and_then(|error| front.hint(error)) {
         Some(hint) => format!("{words}\nhint: {hint}"),
         None => words,
-    }
+    };
+    front.say(&words)
 }
 
 /// What the core refused, if it was the core.
@@ -80,14 +91,14 @@ mod tests {
     #[test]
     fn causes_are_told_once() {
         let error = anyhow::anyhow!("no room").context("cannot write `a`: no room").context("saving failed");
-        assert_eq!(in_words(&error), "error: saving failed: cannot write `a`: no room");
+        assert_eq!(in_words(&error, Front::CommandLine), "saving failed: cannot write `a`: no room");
     }
 
     #[test]
     fn what_could_be_typed_instead_is_told() {
         let refused = || triview::Error::NeverPresent { view: "a".into() };
         for error in [refused().into(), anyhow::Error::new(triview_table::Error::from(refused()))] {
-            let words = in_words(&error);
+            let words = in_words(&error, Front::CommandLine);
             assert!(
                 words.contains("view `a` is missing in every row") && words.contains("\nhint: "),
                 "{words}"

@@ -2,15 +2,18 @@
 
 use crate::label_args::{CompareArgs, FewLabelsArgs, LabelArgs, VoteArgs};
 use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
+use crate::progress::Listener;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::sync::Arc;
 use triview::estimator::{Estimator, Params};
 use triview::features::FeatureChoice;
 use triview::lab::Preset;
 use triview::latent::Latent;
 use triview::loss;
-use triview_table::{Input, Keep, ReadOptions};
+use triview_report::words::Front;
+use triview_table::{Input, Keep, Origin, ReadOptions};
 
 /// How wrong is a model on data without labels?
 #[derive(Debug, Parser)]
@@ -31,7 +34,7 @@ pub(crate) struct Cli {
 }
 
 /// Options of every command.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Global {
     /// Threads to work with [default: one for each core]; the answer is the same for any number
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
@@ -42,6 +45,12 @@ pub(crate) struct Global {
     /// Neither notes nor progress on standard error
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// Whose words answers are in.
+    #[arg(skip)]
+    pub(crate) front: Front,
+    /// Who is told how far the work is, in place of the terminal.
+    #[arg(skip)]
+    pub(crate) listener: Option<Arc<dyn Listener>>,
 }
 
 /// The verbs. What each does is said by its arguments.
@@ -148,7 +157,7 @@ pub(crate) struct DiagnoseArgs {
 pub(crate) struct MomentsArgs {
     /// Score tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     /// The file to write
     #[arg(long, short, value_name = "MOMENTS")]
     pub(crate) output: PathBuf,
@@ -197,7 +206,7 @@ pub(crate) struct InspectArgs {
 pub(crate) struct HmmArgs {
     /// Tables of sequences; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     /// The model's log potentials of transitions
     #[arg(long, short, value_name = "FILE")]
     pub(crate) transition: PathBuf,
@@ -330,7 +339,7 @@ pub(crate) struct DemoArgs {
 pub(crate) struct InputArgs {
     /// Score tables or moments, not both; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE|MOMENTS")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
     #[command(flatten)]

@@ -1,16 +1,17 @@
 //! What `estimate` is given: tables or moments, never both.
 
 use crate::args::{InputArgs, MethodArgs, TableArgs};
+use crate::output::files;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use triview::Moments;
 use triview::data::{Sample, Schema};
 use triview::estimator::{Estimate, Estimator};
 use triview::loss::Whole;
 use triview_report::text::{WIDTH, names};
-use triview_table::{Table, moments};
+use triview_table::{Origin, Table, moments};
 
 /// The name of standard input.
 const STDIN: &str = "-";
@@ -29,24 +30,19 @@ impl Inputs {
     /// # Errors
     /// For tables among moments, options that moments have settled already, and whatever cannot be read.
     pub(crate) fn open(args: &InputArgs, by: Option<&str>) -> Result<Self> {
-        let InputArgs { inputs: paths, table, method } = args;
-        let (summed, tables): (Vec<&Path>, Vec<&Path>) = paths
-            .iter()
-            .map(PathBuf::as_path)
-            .partition(|path| *path != Path::new(STDIN) && moments::is_moments(path));
+        let InputArgs { inputs: origins, table, method } = args;
+        let (summed, tables): (Vec<&Origin>, Vec<&Origin>) =
+            origins.iter().partition(|origin| holds_moments(origin));
         match (summed.first(), tables.first()) {
             (Some(summed), Some(table)) => bail!(
-                "`{}` holds moments and `{}` does not: estimate from tables or from moments, or turn the tables into \
-                 moments with `moments --like {}`",
-                summed.display(),
-                table.display(),
-                summed.display()
+                "`{summed}` holds moments and `{table}` does not: estimate from tables or from moments, or turn the tables \
+                 into moments with `moments --like {summed}`"
             ),
             (Some(_), None) => {
                 refuse_options(table, method, by)?;
-                Ok(Self::Moments(Box::new(merge(&summed)?)))
+                Ok(Self::Moments(Box::new(merge(&files(summed))?)))
             }
-            _ => Ok(Self::Tables(open_tables(paths, table, None, by)?)),
+            _ => Ok(Self::Tables(open_tables(origins, table, None, by)?)),
         }
     }
 
@@ -85,20 +81,24 @@ impl Inputs {
 }
 
 /// Refuses moments where rows are needed.
-pub(crate) fn refuse_moments(paths: &[PathBuf], what: &str) -> Result<()> {
-    match paths.iter().find(|path| path.as_path() != Path::new(STDIN) && moments::is_moments(path)) {
-        Some(path) => bail!(
-            "`{}` holds moments, which have no rows, and {what} needs them: give the tables",
-            path.display()
-        ),
+pub(crate) fn refuse_moments(origins: &[Origin], what: &str) -> Result<()> {
+    match origins.iter().find(|origin| holds_moments(origin)) {
+        Some(origin) => {
+            bail!("`{origin}` holds moments, which have no rows, and {what} needs them: give the tables")
+        }
         None => Ok(()),
     }
+}
+
+/// Whether it is a file of moments.
+fn holds_moments(origin: &Origin) -> bool {
+    origin.path().is_some_and(|path| path != Path::new(STDIN) && moments::is_moments(path))
 }
 
 /// Opens tables; `-` is standard input. With the schema of a plan, its views and classes are looked for, whatever
 /// the order of the columns.
 pub(crate) fn open_tables(
-    paths: &[PathBuf],
+    origins: &[Origin],
     table: &TableArgs,
     like: Option<&Schema>,
     by: Option<&str>,
@@ -111,7 +111,7 @@ pub(crate) fn open_tables(
             options.features = schema.all_covariates();
         }
     }
-    Ok(Table::open(paths, &options)?)
+    Ok(Table::of(origins, &options)?)
 }
 
 /// Says what of a table that has been read was left out or changed.

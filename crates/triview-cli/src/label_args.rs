@@ -1,8 +1,10 @@
 //! What can be asked about labels: `label`, `estimate --label`, and `compare`.
 
 use crate::args::{MethodArgs, TableArgs};
+use anyhow::{Result, bail};
 use clap::Args;
 use std::path::PathBuf;
+use triview_table::Origin;
 
 /// Tables of votes: which column is what, and which items' classes are known.
 #[derive(Debug, Args)]
@@ -20,7 +22,7 @@ pub(crate) struct VoteArgs {
     /// A table of items whose class is known, drawn at random (columns item and label): the error rate then holds whatever
     /// annotators have in common
     #[arg(long, value_name = "TABLE", help_heading = "Votes", requires = "votes")]
-    pub(crate) gold: Option<PathBuf>,
+    pub(crate) gold: Option<Origin>,
     /// Votes are numbers (stars, scores of judges, probabilities): the classes are what lies between these, such as 0.5 or 3,7
     #[arg(
         long,
@@ -57,7 +59,7 @@ pub(crate) struct VoteArgs {
 pub(crate) struct LabelArgs {
     /// Score tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     /// The labels to write: .csv, .parquet, .arrow or .npy
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
@@ -109,6 +111,16 @@ pub(crate) struct FewLabelsArgs {
 }
 
 impl FewLabelsArgs {
+    /// Refuses a width that none can be.
+    pub(crate) fn check(&self) -> Result<()> {
+        match self.label_budget.filter(|width| !(width.is_finite() && *width > 0.0)) {
+            Some(width) => {
+                bail!("--label-budget is {width}: the width of an interval, a number above zero, is needed")
+            }
+            None => Ok(()),
+        }
+    }
+
     /// Whether anything is asked for.
     pub(crate) fn any(&self) -> bool {
         self.label.is_some() || self.label_budget.is_some()
@@ -130,13 +142,13 @@ impl FewLabelsArgs {
 pub(crate) struct CompareArgs {
     /// Score tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     /// A column with the class of rows, to show the truth by
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
     /// A score table of the same model in the old domain, with labels
     #[arg(long, value_name = "TABLE")]
-    pub(crate) source: Option<PathBuf>,
+    pub(crate) source: Option<Origin>,
     /// Its column of labels [default: that of --label, or label]
     #[arg(long, value_name = "COLUMN", requires = "source")]
     pub(crate) source_label: Option<String>,

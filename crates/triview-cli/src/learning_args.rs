@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use triview_table::Origin;
 
 /// Train a model with labels, view by view
 #[derive(Debug, Args)]
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 pub(crate) struct TrainArgs {
     /// Feature tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     /// The column with the class of each row
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: String,
@@ -63,7 +64,7 @@ pub(crate) enum TrainMethod {
 pub(crate) struct ScoreArgs {
     /// Feature tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     /// The model, as `train` and `adapt` write it
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: PathBuf,
@@ -93,7 +94,7 @@ pub(crate) struct ScoreArgs {
 pub(crate) struct AdaptArgs {
     /// Feature tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
-    pub(crate) inputs: Vec<PathBuf>,
+    pub(crate) inputs: Vec<Origin>,
     /// The seed model
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: PathBuf,
@@ -105,7 +106,7 @@ pub(crate) struct AdaptArgs {
     pub(crate) label: Option<String>,
     /// Labelled feature tables of an old domain, to be used beside the rows
     #[arg(long, value_name = "TABLE", requires = "source_label")]
-    pub(crate) source: Vec<PathBuf>,
+    pub(crate) source: Vec<Origin>,
     /// The column with the class of each row of the source
     #[arg(long, value_name = "COLUMN", requires = "source")]
     pub(crate) source_label: Option<String>,

@@ -3,11 +3,11 @@
 use anyhow::{Context, Result, bail};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use triview_table::replace;
+use triview_table::{Origin, replace};
 
 /// Refuses an output that cannot be written, before hours are spent on what should go there, and one that would
 /// overwrite another file of the same command.
-pub(crate) fn check(path: &Path, others: &[PathBuf]) -> Result<()> {
+pub(crate) fn check<'a>(path: &Path, others: impl IntoIterator<Item = &'a Path>) -> Result<()> {
     if path.is_dir() {
         bail!("cannot write `{}`: it is a folder; name a file in it", path.display());
     }
@@ -17,13 +17,18 @@ pub(crate) fn check(path: &Path, others: &[PathBuf]) -> Result<()> {
         tempfile::tempfile_in(folder).with_context(|| format!("cannot write `{}`", path.display()))?;
     }
     let real = real(path);
-    if others.iter().any(|other| self::real(other) == real) {
+    if others.into_iter().any(|other| self::real(other) == real) {
         bail!(
             "`{}` is needed for something else and would be overwritten; choose another output",
             path.display()
         );
     }
     Ok(())
+}
+
+/// Those of some tables that are files.
+pub(crate) fn files<'a>(origins: impl IntoIterator<Item = &'a Origin>) -> Vec<&'a Path> {
+    origins.into_iter().filter_map(Origin::path).collect()
 }
 
 /// Where a path leads, whether or not there is a file yet.

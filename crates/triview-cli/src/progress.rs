@@ -1,6 +1,8 @@
 //! How far a long reading is: on standard error, on a terminal only, and only once it is long.
 
+use crate::args::Global;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -14,26 +16,38 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How often the display changes.
 const TICK: Duration = Duration::from_millis(100);
 
+/// Who is told how far the work is, where there is no terminal to show it on.
+pub trait Listener: fmt::Debug + Send + Sync {
+    /// Something begins: rows are counted from zero on, towards a total where one is known.
+    fn begin(&self, doing: &'static str, rows: Option<u64>);
+    /// More rows are done.
+    fn advance(&self, rows: u64);
+    /// Something that a person should know.
+    fn note(&self, text: &str);
+}
+
 /// A line of progress, cleared when it is dropped.
 pub(crate) struct Progress {
     bar: ProgressBar,
     quiet: bool,
+    listener: Option<Arc<dyn Listener>>,
     /// Hanging up tells the thread that waits to show the line that it need not.
     _waiting: Option<Sender<()>>,
 }
 
 impl Progress {
-    /// Begins to wait; nothing is shown in the first two seconds, nor when `quiet`, nor off a terminal.
-    pub(crate) fn new(quiet: bool) -> Self {
+    /// Begins to wait; nothing is shown in the first two seconds, nor when quiet, nor off a terminal, nor where somebody listens.
+    pub(crate) fn new(global: &Global) -> Self {
+        let Global { quiet, listener, .. } = global;
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
-        let shown = !quiet && std::io::stderr().is_terminal();
+        let shown = !quiet && listener.is_none() && std::io::stderr().is_terminal();
         let waiting = shown.then(|| {
             let (sender, receiver) = channel();
             let bar = bar.clone();
             std::thread::spawn(move || show_later(&bar, &receiver));
             sender
         });
-        Self { bar, quiet, _waiting: waiting }
+        Self { bar, quiet: *quiet, listener: listener.clone(), _waiting: waiting }
     }
 
     /// The same source of scores, features or sequences, whose rows are counted as they are read.
@@ -56,11 +70,17 @@ impl Progress {
             }
         };
         self.bar.set_style(style(template));
+        if let Some(listener) = &self.listener {
+            listener.begin(doing, rows);
+        }
     }
 
     /// More rows are done.
     pub(crate) fn advance(&self, rows: usize) {
         self.bar.inc(rows as u64);
+        if let Some(listener) = &self.listener {
+            listener.advance(rows as u64);
+        }
     }
 
     /// Something that cannot be counted.
@@ -68,11 +88,16 @@ impl Progress {
         self.bar.reset();
         self.bar.set_message(doing);
         self.bar.set_style(style("{spinner} {msg} {elapsed}"));
+        if let Some(listener) = &self.listener {
+            listener.begin(doing, None);
+        }
     }
 
     /// A line for the person at the terminal, above the progress; nothing when quiet.
     pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
+        if let Some(listener) = &self.listener {
+            listener.note(text);
+        } else if !self.quiet {
             self.bar.suspend(|| say(&format!("note: {text}")));
         }
     }
@@ -182,7 +207,8 @@ mod tests {
         let schema = Schema::new(names(&["a", "b", "c"]), names(&["0", "1"])).expect("valid names");
         let batch = Batch::new(5, [vec![0.0; 10], vec![1.0; 10], vec![2.0; 10]]).expect("finite");
         let source = InMemory::new(schema, vec![batch.clone(), batch]);
-        let progress = Progress::new(true);
+        let quiet = Global { quiet: true, ..Global::default() };
+        let progress = Progress::new(&quiet);
         let watched = progress.watch(&source, Some(10));
         for _ in 0..2 {
             let mut batches = watched.batches().expect("in memory");

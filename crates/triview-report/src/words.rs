@@ -4,19 +4,24 @@ use triview::Error;
 use triview::diagnostics::{Alarm, Given};
 
 /// Who shows an answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Front {
     /// The command line: remedies name its flags.
+    #[default]
     CommandLine,
     /// A library: remedies name nothing that can be typed.
     Library,
+    /// The Python package: the flags are names of parameters.
+    Python,
 }
 
 impl Front {
     /// What to do about an alarm.
     pub fn remedy(self, alarm: &Alarm) -> String {
         let plain = alarm.remedy();
-        let Front::CommandLine = self else { return plain.to_owned() };
+        if self == Front::Library {
+            return plain.to_owned();
+        }
         let flags = match alarm {
             Alarm::NotFinite => "look for enormous scores, or try --feature-map softmax",
             Alarm::NotConverged => "give more rows, or try --feature-map softmax",
@@ -54,13 +59,23 @@ impl Front {
             Alarm::AtToken { alarm, .. } => return self.remedy(alarm),
             _ => plain,
         };
-        flags.to_owned()
+        self.say(flags)
+    }
+
+    /// A text that names flags, in this front's words.
+    pub fn say(self, text: &str) -> String {
+        match self {
+            Front::Python => in_python(text),
+            Front::CommandLine | Front::Library => text.to_owned(),
+        }
     }
 
     /// What could be typed instead of what could not be answered, where there is such.
-    pub fn hint(self, error: &Error) -> Option<&'static str> {
-        let Front::CommandLine = self else { return None };
-        Some(match error {
+    pub fn hint(self, error: &Error) -> Option<String> {
+        if self == Front::Library {
+            return None;
+        }
+        let flags = match error {
             Error::TooManyViews { .. } => "choose views with `--views`",
             Error::UngroupedView { .. } => {
                 "name it in `--group`, or leave it out by naming the others in `--views`"
@@ -70,16 +85,59 @@ impl Front {
                 "`triview estimate TABLE` without --by, --amplify, --label and --save-posterior answers from the rows"
             }
             Error::TooManyStates { .. } => "`--features` names columns that tell more states apart",
+            Error::PlansDiffer { .. } if self == Front::Python => "make the parts by one plan",
             Error::PlansDiffer { .. } => "make the parts with `moments --like`",
             Error::WeakSeed { .. } => "`train --step` makes the step smaller",
             _ => return None,
-        })
+        };
+        Some(self.say(flags))
     }
+}
+
+/// Values that stand behind flags in what is said.
+const VALUES: [&str; 3] = ["auto", "softmax", "16"];
+
+/// A text with the parameters that flags are in Python: `--feature-map softmax` is `feature_map="softmax"`, `--label` is `label`.
+fn in_python(text: &str) -> String {
+    let mut said = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find("--") {
+        let before = rest[..at].chars().next_back();
+        let (head, tail) = rest.split_at(at + 2);
+        let end = tail.find(|c: char| !(c.is_ascii_lowercase() || c == '-')).unwrap_or(tail.len());
+        let is_flag = end > 0 && before.is_none_or(|c| !c.is_alphanumeric() && c != '-');
+        said.push_str(if is_flag { &head[..at] } else { head });
+        rest = tail;
+        if is_flag {
+            said.push_str(&tail[..end].replace('-', "_"));
+            rest = &tail[end..];
+            let word = rest.strip_prefix(' ').and_then(|rest| rest.split([' ', ',', ';', ':']).next());
+            if let Some(value) = word.filter(|word| VALUES.contains(word)) {
+                let quote = if value.parse::<f64>().is_ok() { "" } else { "\"" };
+                said.push_str(&format!("={quote}{value}{quote}"));
+                rest = &rest[1 + value.len()..];
+            }
+        }
+    }
+    (said + rest).replace("`triview ", "`")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn flags_are_parameters_in_python() {
+        for (flags, parameters) in [
+            ("or try --feature-map softmax", "or try feature_map=\"softmax\""),
+            ("with --amplify 16", "with amplify=16"),
+            ("--gold or --label: 20", "gold or label: 20"),
+            ("`triview diagnose` shows -- or a--b", "`diagnose` shows -- or a--b"),
+            ("", ""),
+        ] {
+            assert_eq!(Front::Python.say(flags), parameters);
+        }
+    }
 
     #[test]
     fn a_library_names_no_flags() {
@@ -91,5 +149,6 @@ mod tests {
         let error = Error::TooManyViews { views: 70, most: 64 };
         assert!(Front::CommandLine.hint(&error).is_some_and(|hint| hint.contains("--views")));
         assert_eq!(Front::Library.hint(&error), None);
+        assert!(Front::Python.hint(&error).is_some_and(|hint| hint.ends_with("`views`")));
     }
 }

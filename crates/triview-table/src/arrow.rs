@@ -2,55 +2,141 @@
 
 use crate::error::Error;
 use crate::read::arrays;
-use crate::read::columns::Selection;
+use crate::read::columns::{Column, Kind, Selection};
 use crate::read::first_length_of;
 use crate::read::format::Format;
 use crate::read::location::Location;
+use crate::read::origin::Records;
 use crate::read::table::{Inspection, Reader, Visit};
-use arrow_array::{ArrayRef, RecordBatch};
+use arrow_array::cast::AsArray;
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, Float64Array, RecordBatch};
+use arrow_schema::{DataType, Field, FieldRef};
+use std::path::PathBuf;
+use std::sync::Arc;
 
-/// What messages call them.
-pub(crate) const NAME: &str = "record batches";
+/// Rows of an array that are cut into views at a time.
+const RUN: usize = 8_192;
+
+/// Where a column of the table is.
+#[derive(Debug, Clone, Copy)]
+enum Place {
+    /// A column of the record batches.
+    Column(usize),
+    /// One view of a column that is an array with the axes (rows, views, classes).
+    View { column: usize, view: usize },
+}
 
 /// Their columns and rows. All must have the columns of the first.
-pub(crate) fn inspect(records: Vec<RecordBatch>) -> Result<Inspection<Vec<RecordBatch>>, Error> {
-    let Some(first) = records.first() else { return Err(Error::NoRows { path: NAME.into() }) };
-    let columns = arrays::columns(first.schema_ref().fields());
-    let alike = |batch: &RecordBatch| arrays::columns(batch.schema_ref().fields()) == columns;
-    if let Some(at) = records.iter().position(|batch| !alike(batch)) {
+pub(crate) fn inspect(records: &Records) -> Result<Inspection<Records>, Error> {
+    let path = PathBuf::from(records.name());
+    let Some(first) = records.batches.first() else { return Err(Error::NoRows { path }) };
+    let columns = columns(first);
+    if let Some(at) = records.batches.iter().position(|batch| self::columns(batch) != columns) {
         return Err(Error::RecordsDiffer { batch: at });
     }
-    let rows: usize = records.iter().map(RecordBatch::num_rows).sum();
-    Ok(Inspection { head: records, columns, rows: Some(rows as u64), empty: rows == 0 })
+    let rows: usize = records.batches.iter().map(RecordBatch::num_rows).sum();
+    Ok(Inspection { head: records.clone(), columns, rows: Some(rows as u64), empty: rows == 0 })
+}
+
+/// The columns as a file would have them.
+fn columns(batch: &RecordBatch) -> Vec<Column> {
+    let mut columns = Vec::new();
+    for (own, field) in
+        arrays::columns(batch.schema_ref().fields()).into_iter().zip(batch.schema_ref().fields())
+    {
+        match axes(field.data_type()) {
+            None => columns.push(own),
+            Some((views, classes)) => columns.extend((1..=views).map(|view| Column {
+                name: view.to_string(),
+                kind: Kind::List(Some(classes)),
+                whole: false,
+            })),
+        }
+    }
+    columns
+}
+
+/// Where each column of the table is.
+fn places(batch: &RecordBatch) -> Vec<Place> {
+    let of_field = |(column, field): (usize, &FieldRef)| match axes(field.data_type()) {
+        None => vec![Place::Column(column)],
+        Some((views, _)) => (0..views).map(|view| Place::View { column, view }).collect(),
+    };
+    batch.schema_ref().fields().iter().enumerate().flat_map(of_field).collect()
+}
+
+/// The numbers of views and of classes of an array.
+fn axes(kind: &DataType) -> Option<(usize, usize)> {
+    let DataType::FixedSizeList(inner, views) = kind else { return None };
+    let DataType::FixedSizeList(number, classes) = inner.data_type() else { return None };
+    let is_number = number.data_type().is_integer() || number.data_type().is_floating();
+    is_number.then_some((usize::try_from(*views).ok()?, usize::try_from(*classes).ok()?))
 }
 
 /// The length of the first list in a column.
-pub(crate) fn list_length(records: &[RecordBatch], column: usize) -> Result<Option<usize>, Error> {
-    first_length_of(chunks(records.to_vec(), vec![column]))
+pub(crate) fn list_length(records: &Records, column: usize) -> Result<Option<usize>, Error> {
+    first_length_of(chunks(records, vec![column]))
 }
 
 /// Reads the rows.
-pub(crate) fn read(location: &Location, records: &[RecordBatch], selection: &Selection) -> Box<dyn Reader> {
-    let chunks = chunks(records.to_vec(), selection.used());
+pub(crate) fn read(location: &Location, records: &Records, selection: &Selection) -> Box<dyn Reader> {
+    let chunks = chunks(records, selection.used());
     Box::new(arrays::Rows::new(location, Format::Arrow, selection, chunks))
 }
 
 /// Gives the text of some columns to `visit` row by row.
 pub(crate) fn texts(
     location: &Location,
-    records: &[RecordBatch],
+    records: &Records,
     columns: &[usize],
     visit: Visit<'_>,
 ) -> Result<(), Error> {
-    arrays::texts(location, Format::Arrow, chunks(records.to_vec(), columns.to_vec()), visit)
+    arrays::texts(location, Format::Arrow, chunks(records, columns.to_vec()), visit)
 }
 
-/// Some columns, batch by batch; the arrays are shared, not copied.
+/// Some columns, batch by batch. Columns are shared, not copied; the views of an array are copied run by run.
 fn chunks(
-    records: Vec<RecordBatch>,
+    records: &Records,
     columns: Vec<usize>,
-) -> impl Iterator<Item = Result<Vec<ArrayRef>, Error>> + Send {
-    let of_batch =
-        move |batch: RecordBatch| Ok(columns.iter().map(|&column| batch.column(column).clone()).collect());
-    records.into_iter().map(of_batch)
+) -> impl Iterator<Item = Result<Vec<ArrayRef>, Error>> + Send + use<> {
+    let batches: Vec<RecordBatch> = records.batches.to_vec();
+    batches.into_iter().flat_map(move |batch| {
+        let places = places(&batch);
+        let places: Vec<Place> = columns.iter().map(|&column| places[column]).collect();
+        let whole = places.iter().all(|place| matches!(place, Place::Column(_)));
+        let run = if whole { batch.num_rows().max(1) } else { RUN };
+        (0..batch.num_rows()).step_by(run).map(move |from| {
+            let rows = run.min(batch.num_rows() - from);
+            let array = |place: &Place| match *place {
+                Place::Column(column) => batch.column(column).slice(from, rows),
+                Place::View { column, view } => of_view(batch.column(column), view, from, rows),
+            };
+            Ok(places.iter().map(array).collect())
+        })
+    })
+}
+
+/// One view of some rows of an array.
+fn of_view(array: &ArrayRef, view: usize, from: usize, rows: usize) -> ArrayRef {
+    let by_row = array.slice(from, rows);
+    let by_row = by_row.as_fixed_size_list();
+    let by_view = by_row.values().as_fixed_size_list();
+    let (views, classes) = (by_row.value_length() as usize, by_view.value_length() as usize);
+    let items = by_view.values();
+    let numbers = arrays::cut(items, views * classes, view * classes..(view + 1) * classes);
+    let nulls =
+        [by_row.null_count(), by_view.null_count(), items.null_count()].iter().any(|nulls| *nulls > 0);
+    let nulls = nulls.then(|| {
+        let there = |row: usize, class: usize| {
+            let list = row * views + view;
+            by_row.is_valid(row) && by_view.is_valid(list) && items.is_valid(list * classes + class)
+        };
+        (0..rows)
+            .flat_map(|row| (0..classes).map(move |class| (row, class)))
+            .map(|(row, class)| there(row, class))
+            .collect()
+    });
+    let field = Arc::new(Field::new_list_field(DataType::Float64, true));
+    let numbers = Float64Array::new(numbers.into(), nulls);
+    Arc::new(FixedSizeListArray::new(field, classes as i32, Arc::new(numbers), None))
 }

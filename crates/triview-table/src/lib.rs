@@ -52,8 +52,8 @@ mod write;
 
 pub use error::Error;
 pub use read::{
-    FeatureOptions, FeatureTable, Format, Input, Keep, Named, ReadOptions, SequenceTable, Table, VoteOptions,
-    VoteTable, read_transitions, silence_caught_panics,
+    FeatureOptions, FeatureTable, Format, Input, Keep, Named, Origin, ReadOptions, Records, SequenceTable,
+    Table, VoteOptions, VoteTable, read_transitions, silence_caught_panics,
 };
 pub use write::{Values, replace, write_array, write_columns, write_scores, write_transitions};
 

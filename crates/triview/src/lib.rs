@@ -86,6 +86,8 @@
 
 pub mod error;
 
+pub mod interrupt;
+
 mod settings;
 
 pub mod numeric;

@@ -1,13 +1,12 @@
 //! `triview adapt`: a better model for rows without labels.
 
-use crate::answer::{Answer, FRONT, made};
+use crate::answer::{Answer, made};
 use crate::args::Global;
 use crate::commands::score::open;
 use crate::learning_args::AdaptArgs;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::Result;
-use std::path::PathBuf;
 use triview::data::Source;
 use triview::learning::{AdaptParams, FeatureBatch, Verdict};
 use triview_report::json::{self, AdaptObject};
@@ -25,11 +24,11 @@ pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
         params = params.share(share);
     }
     let adapter = params.judged(!args.no_judgement).check()?;
-    let others: Vec<PathBuf> = args.inputs.iter().chain([&args.model]).chain(&args.source).cloned().collect();
-    output::check(&args.output, &others)?;
+    let tables = output::files(args.inputs.iter().chain(&args.source));
+    output::check(&args.output, tables.into_iter().chain([args.model.as_path()]))?;
     let seed = model::read(&args.model)?;
     let table = open(&args.inputs, &args.model, &seed, args.label.as_deref())?;
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let watched = progress.watch(&table, table.rows());
     let adaptation = match &args.source_label {
         Some(label) => {
@@ -43,10 +42,8 @@ pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
     progress.note(&format!("the adapted model is in `{}`", args.output.display()));
     drop(progress);
     let made = made(global.seed, &args.inputs);
-    let answer = match args.json {
-        true => json::to_text(&AdaptObject::new(&adaptation, args.level, FRONT, &made))?,
-        false => text::adaptation(&adaptation, FRONT),
-    };
+    let object = json::to_text(&AdaptObject::new(&adaptation, args.level, global.front, &made))?;
+    let shown = text::adaptation(&adaptation, global.front);
     let improved = adaptation.judgement.as_ref().is_none_or(|it| it.verdict == Verdict::Improved);
-    Ok(Answer::new(answer).trusted(improved && adaptation.seed.trusted()))
+    Ok(Answer::new(shown).with_json(object, args.json).trusted(improved && adaptation.seed.trusted()))
 }

@@ -27,13 +27,13 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
     let inputs: Vec<_> = args.inputs.iter().chain(&args.source).cloned().collect();
     refuse_moments(&inputs, "compare")?;
     if let Some(path) = &args.svg {
-        output::check(path, &inputs)?;
+        output::check(path, output::files(&inputs))?;
     }
     let loss = loss::by_name(args.method.loss.as_deref().unwrap_or("log"))?;
     let mut options = args.table.read_options(None);
     options.label.clone_from(&args.label);
-    let table = Table::open(&args.inputs, &options)?;
-    let progress = Progress::new(global.quiet);
+    let table = Table::of(&args.inputs, &options)?;
+    let progress = Progress::new(global);
     let old = old(args, &table)?;
     let source = progress.watch(&table, table.rows());
     let estimate = estimator.estimate(&source)?;
@@ -52,13 +52,13 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
         output::write_text(path, &comparison.picture().svg()?)?;
     }
     let made = made(global.seed, &inputs);
-    let text = if args.json { json::to_text(&comparison.object(&made))? } else { comparison.text() };
-    Ok(Answer::new(text).trusted(estimate.trusted()))
+    let object = json::to_text(&comparison.object(&made))?;
+    Ok(Answer::new(comparison.text()).with_json(object, args.json).trusted(estimate.trusted()))
 }
 
 /// The labelled rows of the old domain, a sample of them where they are many.
 fn old(args: &CompareArgs, table: &Table) -> Result<Option<Old>> {
-    let Some(path) = &args.source else { return Ok(None) };
+    let Some(origin) = &args.source else { return Ok(None) };
     let label =
         args.source_label.clone().or_else(|| args.label.clone()).unwrap_or_else(|| "label".to_owned());
     let mut options = args.table.read_options(None);
@@ -67,13 +67,10 @@ fn old(args: &CompareArgs, table: &Table) -> Result<Option<Old>> {
     options.classes = Some(schema.classes().to_vec());
     options.cluster = None;
     options.label = Some(label.clone());
-    let source = Table::open(std::slice::from_ref(path), &options)?;
+    let source = Table::of(std::slice::from_ref(origin), &options)?;
     let old = Old::new(Sample::of(&source)?.rows());
     old.map(Some).with_context(|| {
-        format!(
-            "column `{label}` of `{}` has no label: the old domain's rows need their classes",
-            path.display()
-        )
+        format!("column `{label}` of `{origin}` has no label: the old domain's rows need their classes")
     })
 }
 

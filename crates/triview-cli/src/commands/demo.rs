@@ -53,8 +53,8 @@ struct DemoObject<'a> {
 
 /// Trains, shifts, estimates, draws.
 pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Answer> {
-    output::check(&args.svg, &[])?;
-    let progress = Progress::new(global.quiet);
+    output::check(&args.svg, [])?;
+    let progress = Progress::new(global);
     progress.spin("training on digits, then estimating on shifted ones");
     let images = digits::images()?;
     let (seen, unseen) = images.split(images.len() / 2)?;
@@ -69,12 +69,9 @@ pub(crate) fn run(args: &DemoArgs, global: &Global) -> Result<Answer> {
     output::write_text(&args.svg, &chart(&steps).svg()?)?;
     drop(progress);
     let svg = args.svg.display().to_string();
-    let text = if args.json {
-        json::to_text(&DemoObject { schema: json::SCHEMA, rows: ROWS, svg, steps: &steps })?
-    } else {
-        text(&steps, training.rows(), &svg)
-    };
-    Ok(Answer::new(text).trusted(steps.iter().all(|step| step.trusted)))
+    let shown = text(&steps, training.rows(), &svg);
+    let object = json::to_text(&DemoObject { schema: json::SCHEMA, rows: ROWS, svg, steps: &steps })?;
+    Ok(Answer::new(shown).with_json(object, args.json).trusted(steps.iter().all(|step| step.trusted)))
 }
 
 /// Measures and estimates at every distortion. The images at all of them are the same, and the model has seen none.

@@ -1,6 +1,6 @@
 //! `triview diagnose`: whether the views are independent given the class, and how hard the problem is.
 
-use crate::answer::{Answer, FRONT, made};
+use crate::answer::{Answer, made};
 use crate::args::{DiagnoseArgs, Global};
 use crate::inputs::Inputs;
 use crate::output;
@@ -14,10 +14,10 @@ use triview_report::text;
 pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
     let estimator = args.input.method.estimator(global)?;
     if let Some(path) = &args.svg {
-        output::check(path, &args.input.inputs)?;
+        output::check(path, output::files(&args.input.inputs))?;
     }
     let inputs = Inputs::open(&args.input, None)?;
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let estimate = inputs.estimate(&estimator, &progress)?;
     if let Some(path) = &args.svg {
         match &estimate.independence.reason {
@@ -29,9 +29,7 @@ pub(crate) fn run(args: &DiagnoseArgs, global: &Global) -> Result<Answer> {
     }
     drop(progress);
     let made = made(global.seed, &args.input.inputs);
-    let answer = match args.json {
-        true => json::to_text(&Diagnosis::new(&estimate, FRONT, &made))?,
-        false => text::diagnosis(&estimate, FRONT),
-    };
-    Ok(Answer::new(answer).trusted(estimate.trusted()))
+    let object = json::to_text(&Diagnosis::new(&estimate, global.front, &made))?;
+    let shown = text::diagnosis(&estimate, global.front);
+    Ok(Answer::new(shown).with_json(object, args.json).trusted(estimate.trusted()))
 }

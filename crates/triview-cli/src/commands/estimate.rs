@@ -1,6 +1,6 @@
 //! `triview estimate`: the risk from unlabelled scores.
 
-use crate::answer::{Answer, FRONT, made};
+use crate::answer::{Answer, made};
 use crate::args::{EstimateArgs, Global};
 use crate::commands::few_labels;
 use crate::inputs::{Inputs, note_changes};
@@ -28,10 +28,10 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         return few_labels::run(args, &estimator, global);
     }
     if let Some(path) = &args.save_posterior {
-        output::check(path, &args.input.inputs)?;
+        output::check(path, output::files(&args.input.inputs))?;
     }
     let inputs = Inputs::open(&args.input, args.by.as_deref())?;
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     if args.metrics && matches!(inputs, Inputs::Moments(_)) {
         bail!("--metrics needs rows, and moments have none: estimate from the tables");
     }
@@ -49,20 +49,21 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     };
     drop(progress);
     let made = made(global.seed, &args.input.inputs);
-    let object = EstimateObject::new(&estimate, FRONT, Some(&made));
+    let object = EstimateObject::new(&estimate, global.front, Some(&made));
     let object = object.amplified(amplified.as_ref()).metrics(args.metrics);
-    let mut shown = text::estimate(&estimate, amplified.as_ref(), FRONT);
+    let mut shown = text::estimate(&estimate, amplified.as_ref(), global.front);
     if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
         shown = format!("{shown}\n{}", text::metrics(&estimate, metrics));
     }
-    let answer = match (args.json, &segments) {
-        (true, None) => json::to_text(&object)?,
-        (true, Some(segments)) => json::to_text(&segments.object(object, FRONT))?,
-        (false, None) => shown,
-        (false, Some(segments)) => format!("{shown}\n{}", segments.text()),
+    let object = match &segments {
+        None => json::to_text(&object)?,
+        Some(segments) => {
+            shown = format!("{shown}\n{}", segments.text());
+            json::to_text(&segments.object(object, global.front))?
+        }
     };
     let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
-    Ok(Answer::new(answer).trusted(estimate.trusted() && some_segment))
+    Ok(Answer::new(shown).with_json(object, args.json).trusted(estimate.trusted() && some_segment))
 }
 
 /// The estimate, and what else was asked for.

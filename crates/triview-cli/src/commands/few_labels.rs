@@ -1,12 +1,12 @@
 //! `triview estimate --label` and `--label-budget`: a few labels beside many rows without.
 
 use super::label::kept_values;
-use crate::answer::{Answer, FRONT, made};
+use crate::answer::{Answer, made};
 use crate::args::{EstimateArgs, Global};
 use crate::inputs::{note_changes, refuse_moments};
 use crate::output;
 use crate::progress::Progress;
-use anyhow::{Result, bail};
+use anyhow::Result;
 use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
@@ -23,17 +23,15 @@ use triview_table::{Error, Keep, Table, Values, write_columns};
 pub(crate) fn run(args: &EstimateArgs, estimator: &Estimator, global: &Global) -> Result<Answer> {
     let asked = &args.labels;
     refuse_moments(&args.input.inputs, if asked.label.is_some() { "--label" } else { "--label-budget" })?;
-    if let Some(width) = asked.label_budget.filter(|width| !(width.is_finite() && *width > 0.0)) {
-        bail!("--label-budget is {width}: the width of an interval, a number above zero, is needed");
-    }
+    asked.check()?;
     let mut options = args.input.table.read_options(None);
     options.label.clone_from(&asked.label);
     if let Some(path) = &asked.label_rows {
-        output::check(path, &args.input.inputs)?;
+        output::check(path, output::files(&args.input.inputs))?;
         options.keep = asked.keep.clone().map_or(Keep::All, Keep::Named);
     }
-    let table = Table::open(&args.input.inputs, &options)?;
-    let progress = Progress::new(global.quiet);
+    let table = Table::of(&args.input.inputs, &options)?;
+    let progress = Progress::new(global);
     let source = progress.watch(&table, table.rows());
     let sample = Sample::of(&source)?;
     let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
@@ -74,25 +72,18 @@ fn answer(
     budget: Option<&Budget>,
 ) -> Result<Answer> {
     let trusted = labelled.map_or(estimate.trusted(), Labelled::trusted);
-    let answer = match args.json {
-        true => {
-            let made = made(global.seed, &args.input.inputs);
-            let object = EstimateObject::new(estimate, FRONT, Some(&made)).metrics(args.metrics);
-            json::to_text(&object.labelled(labelled, &estimate.classes, FRONT).budget(budget))?
-        }
-        false => {
-            let labels = labelled.map(|labelled| text::labelled(estimate, labelled, FRONT));
-            let mut shown = labels.unwrap_or_default() + &text::estimate(estimate, None, FRONT);
-            if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
-                shown += &format!("\n{}", text::metrics(estimate, metrics));
-            }
-            if let Some(budget) = budget {
-                shown += &format!("\n{}", text::budget(budget, estimate.trusted()));
-            }
-            shown
-        }
-    };
-    Ok(Answer::new(answer).trusted(trusted))
+    let made = made(global.seed, &args.input.inputs);
+    let object = EstimateObject::new(estimate, global.front, Some(&made)).metrics(args.metrics);
+    let object = json::to_text(&object.labelled(labelled, &estimate.classes, global.front).budget(budget))?;
+    let labels = labelled.map(|labelled| text::labelled(estimate, labelled, global.front));
+    let mut shown = labels.unwrap_or_default() + &text::estimate(estimate, None, global.front);
+    if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
+        shown += &format!("\n{}", text::metrics(estimate, metrics));
+    }
+    if let Some(budget) = budget {
+        shown += &format!("\n{}", text::budget(budget, estimate.trusted()));
+    }
+    Ok(Answer::new(shown).with_json(object, args.json).trusted(trusted))
 }
 
 /// How many labels bring the interval to a width, where there are some already.

@@ -1,12 +1,11 @@
 //! `triview hmm`: the risk of a sequence model.
 
-use crate::answer::{Answer, FRONT, made};
+use crate::answer::{Answer, made};
 use crate::args::{Global, HmmArgs};
 use crate::output;
 use crate::progress::Progress;
 use anyhow::Result;
 use indicatif::HumanCount;
-use std::path::PathBuf;
 use triview::sequences::{Adapted, Chain, Paths, SequenceEstimate, SequenceParams};
 use triview_report::json;
 use triview_report::json::SequencesObject;
@@ -19,14 +18,15 @@ use triview_table::{
 pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
     let params = SequenceParams::new().level(args.level).seed(global.seed).by_position(args.by_position);
     let estimator = params.check()?;
-    let mut taken: Vec<PathBuf> = args.inputs.iter().chain([&args.transition]).cloned().collect();
+    let mut taken = output::files(&args.inputs);
+    taken.push(&args.transition);
     for path in [&args.output, &args.save_transition].into_iter().flatten() {
-        output::check(path, &taken)?;
-        taken.push(path.clone());
+        output::check(path, taken.iter().copied())?;
+        taken.push(path);
     }
     let chain = read_transitions(&args.transition)?;
-    let table = SequenceTable::open(&args.inputs, chain.states())?;
-    let progress = Progress::new(global.quiet);
+    let table = SequenceTable::of(&args.inputs, chain.states())?;
+    let progress = Progress::new(global);
     let estimate = estimator.estimate(&chain, &progress.watch(&table, table.rows()))?;
     if !table.ignored_columns().is_empty() {
         progress.note(&format!("columns not used: {}", names(table.ignored_columns(), WIDTH - 24)));
@@ -51,10 +51,8 @@ pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
 
 fn answer(args: &HmmArgs, global: &Global, estimate: &SequenceEstimate) -> Result<Answer> {
     let made = made(global.seed, &args.inputs);
-    Ok(Answer::new(match args.json {
-        true => json::to_text(&SequencesObject::new(estimate, FRONT, &made))?,
-        false => text::sequences(estimate, FRONT),
-    }))
+    let object = json::to_text(&SequencesObject::new(estimate, global.front, &made))?;
+    Ok(Answer::new(text::sequences(estimate, global.front)).with_json(object, args.json))
 }
 
 /// Names of the columns of labels.

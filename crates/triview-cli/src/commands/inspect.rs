@@ -52,8 +52,7 @@ pub(crate) fn run(args: &InspectArgs) -> Result<Answer> {
         missing: json::missing(plan.schema().views(), &missing),
         ..Contents::new(&plan, rows, blocks, std::fs::metadata(path)?.len())
     };
-    let text = if args.json { json::to_text(&contents)? } else { contents.text() };
-    Ok(Answer::new(text))
+    Ok(Answer::new(contents.text()).with_json(json::to_text(&contents)?, args.json))
 }
 
 /// What there is to tell of a model.
@@ -71,11 +70,6 @@ struct ModelContents<'a> {
 fn inspect_model(model: &Model, bytes: u64, json: bool) -> Result<Answer> {
     let (views, classes) = (model.schema.views(), model.schema.classes());
     let widths = model.features.widths();
-    if json {
-        let features = ByName { names: views, values: widths.into() };
-        let contents = ModelContents { schema: json::SCHEMA, kind: "model", views, features, classes, bytes };
-        return Ok(Answer::new(json::to_text(&contents)?));
-    }
     let counted: Vec<String> =
         views.iter().zip(&widths).map(|(view, width)| format!("{view} ({width} features)")).collect();
     let lines = [
@@ -84,7 +78,9 @@ fn inspect_model(model: &Model, bytes: u64, json: bool) -> Result<Answer> {
         ("classes", format!("{}: {}", classes.len(), names(classes, WIDTH - 20))),
         ("size", HumanBytes(bytes).to_string()),
     ];
-    Ok(Answer::new(facts(&lines) + "\n"))
+    let features = ByName { names: views, values: widths.into() };
+    let contents = ModelContents { schema: json::SCHEMA, kind: "model", views, features, classes, bytes };
+    Ok(Answer::new(facts(&lines) + "\n").with_json(json::to_text(&contents)?, json))
 }
 
 impl<'a> Contents<'a> {

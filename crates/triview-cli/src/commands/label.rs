@@ -1,6 +1,6 @@
 //! `triview label`: surrogate labels and class posteriors of rows.
 
-use crate::answer::{Answer, FRONT};
+use crate::answer::{Answer, made};
 use crate::args::Global;
 use crate::inputs::{note_changes, refuse_moments};
 use crate::label_args::LabelArgs;
@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use indicatif::HumanCount;
 use triview::data::{Batch, Sample, Schema};
 use triview::estimator::Labeller;
+use triview_report::json::{self, EstimateObject};
 use triview_table::{Error, Format, Keep, Table, Values, write_array, write_columns};
 
 /// Fits to the rows, then reads them once more and writes their labels batch by batch.
@@ -18,7 +19,7 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
         return super::votes::label(args, global);
     }
     let estimator = args.method.estimator(global)?;
-    output::check(&args.output, &args.inputs)?;
+    output::check(&args.output, output::files(&args.inputs))?;
     let Some(format) = Format::of_ending(&args.output) else {
         return Err(Error::OutputFormat { path: args.output.clone() }.into());
     };
@@ -32,8 +33,8 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
         (Some(names), _) => Keep::Named(names.clone()),
         (None, _) => Keep::All,
     };
-    let table = Table::open(&args.inputs, &options)?;
-    let progress = Progress::new(global.quiet);
+    let table = Table::of(&args.inputs, &options)?;
+    let progress = Progress::new(global);
     let source = progress.watch(&table, table.rows());
     let sample = Sample::of(&source)?;
     let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
@@ -69,9 +70,11 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     };
     progress.note(&format!("{} rows in `{}`", HumanCount(rows), args.output.display()));
     for alarm in &estimate.alarms {
-        progress.note(&format!("not to be trusted: {alarm}; {}", FRONT.remedy(alarm)));
+        progress.note(&format!("not to be trusted: {alarm}; {}", global.front.remedy(alarm)));
     }
-    Ok(Answer::new(String::new()).trusted(estimate.trusted()))
+    let made = made(global.seed, &args.inputs);
+    let object = json::to_text(&EstimateObject::new(&estimate, global.front, Some(&made)))?;
+    Ok(Answer::default().with_json(object, false).trusted(estimate.trusted()))
 }
 
 /// The names of the columns that are made.

@@ -21,8 +21,8 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
             loss.name()
         );
     }
-    let read: Vec<PathBuf> = args.inputs.iter().chain(&args.like).chain(&args.posterior).cloned().collect();
-    output::check(&args.output, &read)?;
+    let plans = args.like.iter().chain(&args.posterior).map(PathBuf::as_path);
+    output::check(&args.output, output::files(&args.inputs).into_iter().chain(plans))?;
     let given = match (&args.like, &args.posterior) {
         (Some(like), _) => Some((like, moments::read(like)?.plan().clone())),
         (None, Some(posterior)) => Some((posterior, moments::read_plan(posterior)?)),
@@ -33,7 +33,7 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
             .with_context(|| format!("with the views and classes of `{}`", path.display()))?,
         None => open_tables(&args.inputs, &args.table, None, None)?,
     };
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let source = progress.watch(&table, table.rows());
     let plan = match given {
         Some((_, plan)) => plan,

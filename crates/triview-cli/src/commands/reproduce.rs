@@ -96,7 +96,7 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> Result<Answer> {
     std::fs::create_dir_all(&args.output)
         .with_context(|| format!("cannot make the folder `{}`", args.output.display()))?;
     let plan = Plan::new(args);
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let mut written = Vec::new();
     let mut write = |name: String, text: String| -> Result<()> {
         write_text(&args.output.join(&name), &text)?;

@@ -7,18 +7,17 @@ use crate::output;
 use crate::progress::Progress;
 use anyhow::Result;
 use indicatif::HumanCount;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use triview::data::Source;
 use triview_table::model::{self, Model};
-use triview_table::{Error, FeatureOptions, FeatureTable, write_scores};
+use triview_table::{Error, FeatureOptions, FeatureTable, Origin, write_scores};
 
 /// Reads the rows once and writes their scores batch by batch.
 pub(crate) fn run(args: &ScoreArgs, global: &Global) -> Result<Answer> {
-    let others: Vec<PathBuf> = args.inputs.iter().chain([&args.model]).cloned().collect();
-    output::check(&args.output, &others)?;
+    output::check(&args.output, output::files(&args.inputs).into_iter().chain([args.model.as_path()]))?;
     let model = model::read(&args.model)?;
     let table = open(&args.inputs, &args.model, &model, args.label.as_deref())?;
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let watched = progress.watch(&table, table.rows());
     let scored = watched.batches()?.map(|batch| {
         let batch = batch?;
@@ -32,7 +31,7 @@ pub(crate) fn run(args: &ScoreArgs, global: &Global) -> Result<Answer> {
 
 /// Opens feature tables with the views, features and classes of a model.
 pub(crate) fn open(
-    inputs: &[PathBuf],
+    inputs: &[Origin],
     path: &Path,
     model: &Model,
     label: Option<&str>,
@@ -43,5 +42,5 @@ pub(crate) fn open(
         like: Some((model.features.clone(), format!("model `{}`", path.display()))),
         classes: Some(model.schema.classes().to_vec()),
     };
-    FeatureTable::open(inputs, &options)
+    FeatureTable::of(inputs, &options)
 }

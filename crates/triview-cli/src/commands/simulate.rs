@@ -38,11 +38,11 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     setting.missing = args.missing;
     setting.subclasses = args.subclasses.map_or(setting.subclasses, usize::from);
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
-    output::check(&args.output, &[])?;
-    output::check(&truth_path, std::slice::from_ref(&args.output))?;
+    output::check(&args.output, [])?;
+    output::check(&truth_path, [args.output.as_path()])?;
 
     let population = Population::draw(&setting, global.seed)?;
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     progress.count("drawing", Some(args.rows));
     let whole = args.loss.as_deref().and_then(Whole::named);
     let loss = match &args.loss {

@@ -9,6 +9,7 @@ use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use serde::Serialize;
+use std::path::Path;
 use triview::lab::{ChainPopulation, ChainSetting};
 use triview::sequences::{Chain, Paths, Sequences};
 use triview_report::json;
@@ -31,17 +32,17 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
     let transition_path =
         args.transition.clone().unwrap_or_else(|| args.output.with_file_name("transition.csv"));
-    let mut taken = Vec::new();
+    let mut taken: Vec<&Path> = Vec::new();
     for path in [&args.output, &truth_path, &transition_path] {
-        output::check(path, &taken)?;
-        taken.push(path.clone());
+        output::check(path, taken.iter().copied())?;
+        taken.push(path);
     }
     let states = args.classes.map_or(STATES, usize::from);
     let lengths = [args.shortest, args.longest].map(|length| length as usize);
     let setting = ChainSetting { stay: args.stay, lengths, ..ChainSetting::new(states, SEPARATION) };
     let population = ChainPopulation::draw(&setting, global.seed)?;
     let chain = population.model();
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let mut truth = ChainTruth::default();
     let mut rng = Pcg64::seed_from_u64(!global.seed);
     let mut drawn = 0;

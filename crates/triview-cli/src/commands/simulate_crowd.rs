@@ -17,8 +17,8 @@ const CHUNK: usize = 16_384;
 /// Draws a crowd and writes its votes, and after them what is true of it.
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
-    output::check(&args.output, &[])?;
-    output::check(&truth_path, std::slice::from_ref(&args.output))?;
+    output::check(&args.output, [])?;
+    output::check(&truth_path, [args.output.as_path()])?;
     let default = CrowdSetting::default();
     let setting = CrowdSetting {
         classes: args.classes.map_or(default.classes, usize::from),
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         ..default
     };
     let crowd = SimulatedCrowd::draw(&setting, global.seed)?;
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let votes: Vec<[usize; 3]> = crowd.votes.iter().collect();
     let parts = votes.chunks(CHUNK).map(|some| {
         let text = |of: &dyn Fn(&[usize; 3]) -> String| Values::Text(some.iter().map(of).collect());

@@ -18,14 +18,14 @@ use triview_table::{FeatureOptions, FeatureTable};
 pub(crate) fn run(args: &TrainArgs, global: &Global) -> Result<Answer> {
     let params = LogisticParams::default().step(args.step).epochs(args.epochs).minibatch(args.minibatch);
     let trainer = params.seed(global.seed).check()?;
-    output::check(&args.output, &args.inputs)?;
+    output::check(&args.output, output::files(&args.inputs))?;
     let options = FeatureOptions {
         views: args.views.clone(),
         label: Some(args.label.clone()),
         ..FeatureOptions::default()
     };
-    let mut table = FeatureTable::open(&args.inputs, &options)?;
-    let progress = Progress::new(global.quiet);
+    let mut table = FeatureTable::of(&args.inputs, &options)?;
+    let progress = Progress::new(global);
     progress.spin("reading the labels");
     let classes = table.find_classes()?.to_vec();
     if classes.len() < 2 {

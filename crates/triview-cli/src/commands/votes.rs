@@ -2,7 +2,7 @@
 //! these are wrong.
 
 use super::label::kept_values;
-use crate::answer::{Answer, FRONT, made};
+use crate::answer::{Answer, made};
 use crate::args::{EstimateArgs, Global, TableArgs};
 use crate::label_args::{LabelArgs, VoteArgs};
 use crate::output;
@@ -11,20 +11,22 @@ use anyhow::{Result, bail};
 use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use triview::votes::{ItemLabel, VoteEstimate, VoteParams};
 use triview_report::json::{self, VotesObject};
 use triview_report::text::{self, Budget, WIDTH, names};
-use triview_table::{Error, Format, Keep, Values, VoteOptions, VoteTable, write_columns};
+use triview_table::{Error, Format, Keep, Origin, Values, VoteOptions, VoteTable, write_columns};
 
 /// Items whose label is wrong with a smaller chance are not looked at again.
 const WORTH_A_LOOK: f64 = 0.01;
+/// The column that names the items.
+const ITEM: &str = "item";
 /// Rows that are written at once.
 const CHUNK: usize = 65_536;
 
 /// What is read and asked of votes.
 struct Asked<'a> {
-    inputs: &'a [PathBuf],
+    inputs: &'a [Origin],
     table: &'a TableArgs,
     crowd: &'a VoteArgs,
     label: Option<&'a String>,
@@ -55,7 +57,7 @@ impl Asked<'_> {
             keep: self.keep,
         };
         progress.spin("reading");
-        let table = VoteTable::read(self.inputs, &options)?;
+        let table = VoteTable::of(self.inputs, &options)?;
         for (what, columns) in [
             ("columns not used", &table.ignored),
             ("columns that differ within an item, left out", &table.varying),
@@ -81,19 +83,17 @@ impl Asked<'_> {
 /// The answer for votes.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     let asked = &args.labels;
-    if let Some(width) = asked.label_budget.filter(|width| !(width.is_finite() && *width > 0.0)) {
-        bail!("--label-budget is {width}: the width of an interval, a number above zero, is needed");
-    }
+    asked.check()?;
     let mut inputs = args.input.inputs.clone();
     inputs.extend(args.crowd.gold.clone());
     let keep = match &asked.label_rows {
         None => Keep::Nothing,
         Some(path) => {
-            output::check(path, &inputs)?;
+            output::check(path, output::files(&inputs))?;
             asked.keep.clone().map_or(Keep::All, Keep::Named)
         }
     };
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let asked_for = Asked {
         inputs: &args.input.inputs,
         table: &args.input.table,
@@ -112,7 +112,7 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     match (&asked.label_rows, budget.as_ref().and_then(Budget::more)) {
         (Some(path), Some(more)) => {
             let items = choose(&table, more, global.seed);
-            write_items(path, &table, &items)?;
+            write_items(path, &table, &items, &[], |_| Vec::new(), &progress)?;
             progress.note(&format!(
                 "{} items to label in `{}`",
                 HumanCount(items.len() as u64),
@@ -124,20 +124,13 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     }
     drop(progress);
     let made = made(global.seed, &inputs);
-    let answer = match args.json {
-        true => {
-            let object = VotesObject::new(&estimate, &table.annotators, FRONT, &made);
-            json::to_text(&object.budget(budget.as_ref()))?
-        }
-        false => {
-            let mut shown = text::votes(&estimate, &table.annotators, FRONT);
-            if let Some(budget) = &budget {
-                shown += &format!("\n{}", text::gold_budget(budget));
-            }
-            shown
-        }
-    };
-    Ok(Answer::new(answer).trusted(estimate.trusted()))
+    let object = VotesObject::new(&estimate, &table.annotators, global.front, &made);
+    let object = json::to_text(&object.budget(budget.as_ref()))?;
+    let mut shown = text::votes(&estimate, &table.annotators, global.front);
+    if let Some(budget) = &budget {
+        shown += &format!("\n{}", text::gold_budget(budget));
+    }
+    Ok(Answer::new(shown).with_json(object, args.json).trusted(estimate.trusted()))
 }
 
 /// So many items without gold, each with the same chance, in their order.
@@ -151,13 +144,33 @@ fn choose(table: &VoteTable, count: u64, seed: u64) -> Vec<usize> {
     items
 }
 
-/// Writes items and what goes with them.
-fn write_items(path: &Path, table: &VoteTable, items: &[usize]) -> Result<(), Error> {
-    let kept = Carried::new(table, &["item"]);
-    let names: Vec<String> = ["item".to_owned()].into_iter().chain(kept.names()).collect();
-    let mut values = vec![Values::Text(items.iter().map(|item| table.items[*item].clone()).collect())];
-    values.extend(kept.values(items));
-    write_columns::<Error>(path, &names, std::iter::once(Ok(values)))?;
+/// Writes items: first their names, then what goes with them, then the columns of these names that are made of some items at once.
+fn write_items(
+    path: &Path,
+    table: &VoteTable,
+    items: &[usize],
+    made: &[String],
+    columns: impl Fn(&[usize]) -> Vec<Values>,
+    progress: &Progress,
+) -> Result<(), Error> {
+    let kept = Carried::new(table, made);
+    if !kept.left_out.is_empty() {
+        progress.note(&format!(
+            "columns left out of `{}`, as their names are those of columns that are made: {}",
+            path.display(),
+            names(&kept.left_out, WIDTH - 24)
+        ));
+    }
+    let header: Vec<String> =
+        [ITEM.to_owned()].into_iter().chain(kept.names()).chain(made.iter().cloned()).collect();
+    // Without items there is a header all the same.
+    let parts = items.chunks(CHUNK).chain(items.is_empty().then_some(items)).map(|some| {
+        let mut values = vec![Values::Text(some.iter().map(|item| table.items[*item].clone()).collect())];
+        values.extend(kept.values(some));
+        values.extend(columns(some));
+        Ok(values)
+    });
+    write_columns::<Error>(path, &header, parts)?;
     Ok(())
 }
 
@@ -168,9 +181,9 @@ struct Carried<'a> {
 }
 
 impl<'a> Carried<'a> {
-    fn new(table: &'a VoteTable, made: &[&str]) -> Self {
+    fn new(table: &'a VoteTable, made: &[String]) -> Self {
         let (left_out, columns): (Vec<_>, Vec<_>) =
-            table.kept.iter().partition(|(name, _)| made.contains(&name.as_str()));
+            table.kept.iter().partition(|(name, _)| name == ITEM || made.contains(name));
         Self { columns, left_out: left_out.into_iter().map(|(name, _)| name.clone()).collect() }
     }
 
@@ -187,15 +200,16 @@ impl<'a> Carried<'a> {
 
 /// Writes the labels of a crowd's items, and what is asked for beside them.
 pub(crate) fn label(args: &LabelArgs, global: &Global) -> Result<Answer> {
-    let mut taken: Vec<PathBuf> = args.inputs.iter().chain(&args.crowd.gold).cloned().collect();
+    let inputs: Vec<Origin> = args.inputs.iter().chain(&args.crowd.gold).cloned().collect();
+    let mut taken = output::files(&inputs);
     for path in [Some(&args.output), args.annotators.as_ref(), args.review.as_ref()].into_iter().flatten() {
-        output::check(path, &taken)?;
+        output::check(path, taken.iter().copied())?;
         if matches!(Format::of_ending(path), None | Some(Format::Npy)) {
             return Err(Error::OutputFormat { path: path.clone() }.into());
         }
-        taken.push(path.clone());
+        taken.push(path);
     }
-    let progress = Progress::new(global.quiet);
+    let progress = Progress::new(global);
     let asked = Asked {
         inputs: &args.inputs,
         table: &args.table,
@@ -206,8 +220,7 @@ pub(crate) fn label(args: &LabelArgs, global: &Global) -> Result<Answer> {
     };
     let (table, estimate) = asked.answer(&progress, global)?;
     progress.spin("writing");
-    let all: Vec<usize> = (0..table.items.len()).collect();
-    write_labels(&args.output, &table, &estimate, &all, &progress)?;
+    write_labels(&args.output, &table, &estimate, &progress)?;
     if let Some(path) = &args.annotators {
         write_annotators(path, &table, &estimate)?;
         progress.note(&format!(
@@ -218,19 +231,21 @@ pub(crate) fn label(args: &LabelArgs, global: &Global) -> Result<Answer> {
     }
     if let Some(path) = &args.review {
         let items = estimate.review(&table.votes, WORTH_A_LOOK);
-        write_review(path, &table, &estimate, &items)?;
+        write_review(path, &table, &estimate, &items, &progress)?;
         progress.note(&format!(
             "{} items to look at first in `{}`",
             HumanCount(items.len() as u64),
             path.display()
         ));
     }
-    progress.note(&format!("{} items in `{}`", HumanCount(all.len() as u64), args.output.display()));
+    progress.note(&format!("{} items in `{}`", HumanCount(table.items.len() as u64), args.output.display()));
     progress.note(&text::votes_in_a_line(&estimate));
     for alarm in &estimate.alarms {
-        progress.note(&format!("not to be trusted: {alarm}; {}", FRONT.remedy(alarm)));
+        progress.note(&format!("not to be trusted: {alarm}; {}", global.front.remedy(alarm)));
     }
-    Ok(Answer::new(String::new()).trusted(estimate.trusted()))
+    let made = made(global.seed, &inputs);
+    let object = json::to_text(&VotesObject::new(&estimate, &table.annotators, global.front, &made))?;
+    Ok(Answer::default().with_json(object, false).trusted(estimate.trusted()))
 }
 
 /// The numbers that classes are, where there are three or more and all are numbers.
@@ -239,50 +254,64 @@ fn numbers(classes: &[String]) -> Option<Vec<f64>> {
     numbers.filter(|numbers| numbers.len() > 2 && numbers.iter().all(|number: &f64| number.is_finite()))
 }
 
-/// Writes what is said of items.
+/// What is said of some items, column by column.
+struct Said<'a> {
+    classes: &'a [String],
+    all: Vec<ItemLabel<'a>>,
+}
+
+impl<'a> Said<'a> {
+    fn new(table: &'a VoteTable, estimate: &'a VoteEstimate, items: &[usize]) -> Self {
+        let all = items.iter().map(|item| estimate.label(&table.votes, *item)).collect();
+        Self { classes: &table.classes, all }
+    }
+
+    fn class(&self, of: impl Fn(&ItemLabel<'_>) -> usize) -> Values {
+        Values::Text(self.all.iter().map(|label| self.classes[of(label)].clone()).collect())
+    }
+
+    fn number(&self, of: impl Fn(&ItemLabel<'_>) -> f64) -> Values {
+        Values::Number(self.all.iter().map(of).collect())
+    }
+
+    /// The columns of [`VOTED`].
+    fn voted(&self) -> [Values; 4] {
+        [
+            self.class(|label| label.majority),
+            Values::Whole(self.all.iter().map(|label| label.votes as i64).collect()),
+            self.number(|label| label.agreement),
+            self.number(|label| label.difficulty),
+        ]
+    }
+}
+
+/// The columns that say how an item was voted on.
+const VOTED: [&str; 4] = ["majority", "votes", "agreement", "difficulty"];
+
+/// Writes what is said of every item.
 fn write_labels(
     path: &Path,
     table: &VoteTable,
     estimate: &VoteEstimate,
-    items: &[usize],
     progress: &Progress,
 ) -> Result<(), Error> {
     let numbers = numbers(&table.classes);
-    let mut made: Vec<String> = ["item", "label"].map(str::to_owned).to_vec();
+    let mut made = vec!["label".to_owned()];
     made.extend(table.classes.iter().map(|class| format!("posterior:{class}")));
     made.extend(numbers.iter().map(|_| "mean".to_owned()));
-    made.extend(["majority", "votes", "agreement", "difficulty"].map(str::to_owned));
-    let kept = Carried::new(table, &made.iter().map(String::as_str).collect::<Vec<_>>());
-    if !kept.left_out.is_empty() {
-        progress.note(&format!(
-            "columns left out, as their names are those of columns that are made: {}",
-            names(&kept.left_out, WIDTH - 24)
-        ));
-    }
-    // The item first, then what goes with it.
-    let header: Vec<String> =
-        made[..1].iter().cloned().chain(kept.names()).chain(made[1..].iter().cloned()).collect();
-    let parts = items.chunks(CHUNK).map(|some| {
-        let all: Vec<ItemLabel<'_>> = some.iter().map(|item| estimate.label(&table.votes, *item)).collect();
-        let class = |of: &dyn Fn(&ItemLabel<'_>) -> usize| {
-            Values::Text(all.iter().map(|label| table.classes[of(label)].clone()).collect())
-        };
-        let number = |of: &dyn Fn(&ItemLabel<'_>) -> f64| Values::Number(all.iter().map(of).collect());
-        let mut values = vec![Values::Text(some.iter().map(|item| table.items[*item].clone()).collect())];
-        values.extend(kept.values(some));
-        values.push(class(&|label| label.label));
-        values.extend((0..table.classes.len()).map(|j| number(&|label| label.posterior[j])));
+    made.extend(VOTED.map(str::to_owned));
+    let columns = |items: &[usize]| {
+        let said = Said::new(table, estimate, items);
+        let mut values = vec![said.class(|label| label.label)];
+        values.extend((0..table.classes.len()).map(|j| said.number(|label| label.posterior[j])));
         values.extend(numbers.iter().map(|numbers| {
-            number(&|label| label.posterior.iter().zip(numbers).map(|(p, number)| p * number).sum())
+            said.number(|label| label.posterior.iter().zip(numbers).map(|(p, number)| p * number).sum())
         }));
-        values.push(class(&|label| label.majority));
-        values.push(Values::Whole(all.iter().map(|label| label.votes as i64).collect()));
-        values.push(number(&|label| label.agreement));
-        values.push(number(&|label| label.difficulty));
-        Ok(values)
-    });
-    write_columns::<Error>(path, &header, parts)?;
-    Ok(())
+        values.extend(said.voted());
+        values
+    };
+    let items: Vec<usize> = (0..table.items.len()).collect();
+    write_items(path, table, &items, &made, columns, progress)
 }
 
 /// Writes the items to look at first.
@@ -291,37 +320,22 @@ fn write_review(
     table: &VoteTable,
     estimate: &VoteEstimate,
     items: &[usize],
+    progress: &Progress,
 ) -> Result<(), Error> {
-    let made = ["item", "wrong", "label", "second", "majority", "votes", "agreement", "difficulty"];
-    let kept = Carried::new(table, &made);
-    let header: Vec<String> = made[..1]
-        .iter()
-        .map(ToString::to_string)
-        .chain(kept.names())
-        .chain(made[1..].iter().map(ToString::to_string))
-        .collect();
-    let all: Vec<ItemLabel<'_>> = items.iter().map(|item| estimate.label(&table.votes, *item)).collect();
+    let made: Vec<String> =
+        ["wrong", "label", "second"].into_iter().chain(VOTED).map(str::to_owned).collect();
     let second = |label: &ItemLabel<'_>| {
         let others = (0..label.posterior.len()).filter(|class| *class != label.label);
         others.max_by(|a, b| label.posterior[*a].total_cmp(&label.posterior[*b])).unwrap_or(label.label)
     };
-    let class = |of: &dyn Fn(&ItemLabel<'_>) -> usize| {
-        Values::Text(all.iter().map(|label| table.classes[of(label)].clone()).collect())
+    let columns = |items: &[usize]| {
+        let said = Said::new(table, estimate, items);
+        let wrong = said.number(|label| 1.0 - label.posterior[label.label]);
+        let mut values = vec![wrong, said.class(|label| label.label), said.class(second)];
+        values.extend(said.voted());
+        values
     };
-    let number = |of: &dyn Fn(&ItemLabel<'_>) -> f64| Values::Number(all.iter().map(of).collect());
-    let mut values = vec![Values::Text(items.iter().map(|item| table.items[*item].clone()).collect())];
-    values.extend(kept.values(items));
-    values.extend([
-        number(&|label| 1.0 - label.posterior[label.label]),
-        class(&|label| label.label),
-        class(&second),
-        class(&|label| label.majority),
-        Values::Whole(all.iter().map(|label| label.votes as i64).collect()),
-        number(&|label| label.agreement),
-        number(&|label| label.difficulty),
-    ]);
-    write_columns::<Error>(path, &header, std::iter::once(Ok(values)))?;
-    Ok(())
+    write_items(path, table, items, &made, columns, progress)
 }
 
 /// Writes what is known of annotators, one row each.

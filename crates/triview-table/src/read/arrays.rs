@@ -18,6 +18,7 @@ use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, Fields};
 use std::fmt::Write;
+use std::ops::Range;
 
 /// Runs `$body` with the values of a numeric array; nothing for any other array.
 macro_rules! with_values {
@@ -36,6 +37,15 @@ macro_rules! with_values {
             Int8 Int8Type, Int16 Int16Type, Int32 Int32Type, Int64 Int64Type,
             UInt8 UInt8Type, UInt16 UInt16Type, UInt32 UInt32Type, UInt64 UInt64Type)
     };
+}
+
+/// Of rows of `width` numbers that lie one after the other, the numbers at some places of each; none of what are no numbers.
+pub(crate) fn cut(items: &ArrayRef, width: usize, places: Range<usize>) -> Vec<f64> {
+    let numbers = with_values!(items, values => {
+        let rows = values.chunks_exact(width.max(1));
+        rows.flat_map(|row| row[places.clone()].iter().map(|number| number.value())).collect()
+    });
+    numbers.unwrap_or_default()
 }
 
 /// The columns of an Arrow schema.

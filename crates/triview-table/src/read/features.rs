@@ -6,6 +6,7 @@
 use crate::error::{Error, nearest};
 use crate::read::columns::{Column, Kind, Place, Selection, View, key_columns, named_views, wanted_views};
 use crate::read::hash::key;
+use crate::read::origin::Origin;
 use crate::read::pipeline::{FeaturePipeline, Pipeline};
 use crate::read::prefetch::Ahead;
 use crate::read::table::{DataSet, Member, ReadOptions, locate};
@@ -47,10 +48,18 @@ impl FeatureTable {
     /// # Errors
     /// Whatever is wrong with a file that its header shows; see [`Error`].
     pub fn open(paths: &[PathBuf], options: &FeatureOptions) -> Result<Self, Error> {
+        Self::of(&Origin::files(paths), options)
+    }
+
+    /// The same of files and of what is in memory.
+    ///
+    /// # Errors
+    /// As [`FeatureTable::open`]'s.
+    pub fn of(origins: &[Origin], options: &FeatureOptions) -> Result<Self, Error> {
         let FeatureOptions { views, label, like, classes } = options;
         let views = views.clone().or_else(|| like.as_ref().map(|(schema, _)| schema.views().to_vec()));
         let read = ReadOptions { views, segment: label.clone(), ..ReadOptions::default() };
-        let (locations, spooled) = locate(paths)?;
+        let (locations, spooled) = locate(origins)?;
         let mut members = Vec::new();
         for location in locations {
             let mut member = Member::inspect(location, |path, columns| select(path, columns, &read))?;

@@ -3,21 +3,28 @@
 use crate::error::Error;
 use crate::read::format::Format;
 use crate::read::guard::guarded;
+use crate::read::origin::Records;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file to read. Standard input has a name that differs from the path of its copy.
+/// A file to read, or what is in memory in its place. Standard input has a name that differs from the path of its copy.
 #[derive(Debug, Clone)]
 pub(crate) struct Location {
     pub(crate) name: PathBuf,
     pub(crate) path: PathBuf,
+    pub(crate) records: Option<Records>,
 }
 
 impl Location {
     /// A file that is called by its path.
     pub(crate) fn of(path: &Path) -> Self {
-        Self { name: path.into(), path: path.into() }
+        Self { name: path.into(), path: path.into(), records: None }
+    }
+
+    /// What is in memory.
+    pub(crate) fn of_records(records: &Records) -> Self {
+        Self { records: Some(records.clone()), ..Self::of(Path::new(records.name())) }
     }
 
     /// Whether it is something that can be read only once, such as a named pipe or a shell's `<(command)`.

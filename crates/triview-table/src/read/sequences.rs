@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::read::columns::{POSITION, SEQUENCE, select_sequences};
+use crate::read::origin::Origin;
 use crate::read::pipeline::{Filled, Pipeline};
 use crate::read::table::{DataSet, Member, ReadOptions, locate};
 use std::path::PathBuf;
@@ -42,7 +43,15 @@ impl SequenceTable {
     /// # Errors
     /// Whatever is wrong with a file that its header shows; see [`Error`].
     pub fn open(paths: &[PathBuf], states: &[String]) -> Result<Self, Error> {
-        let (locations, spooled) = locate(paths)?;
+        Self::of(&Origin::files(paths), states)
+    }
+
+    /// The same of files and of what is in memory.
+    ///
+    /// # Errors
+    /// As [`SequenceTable::open`]'s.
+    pub fn of(origins: &[Origin], states: &[String]) -> Result<Self, Error> {
+        let (locations, spooled) = locate(origins)?;
         let open = |location| {
             Member::inspect(location, |path, columns| select_sequences(path, columns, Some(states)))
         };

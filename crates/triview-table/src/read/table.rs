@@ -7,6 +7,7 @@ use crate::read::columns::{Column, Selection, select};
 use crate::read::format::Format;
 use crate::read::json_lines::unrolled;
 use crate::read::location::Location;
+use crate::read::origin::{Origin, Records};
 use crate::read::pending::Pending;
 use crate::read::pipeline::{Batches, Pipeline};
 use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
@@ -134,7 +135,15 @@ impl Table {
     /// # Errors
     /// Whatever is wrong with a file that its header shows; see [`Error`].
     pub fn open(paths: &[PathBuf], options: &ReadOptions) -> Result<Table, Error> {
-        let (locations, spooled) = locate(paths)?;
+        Self::of(&Origin::files(paths), options)
+    }
+
+    /// The same of files and of what is in memory.
+    ///
+    /// # Errors
+    /// As [`Table::open`]'s; [`Error::RecordsDiffer`] for record batches whose columns are not those of the first.
+    pub fn of(origins: &[Origin], options: &ReadOptions) -> Result<Table, Error> {
+        let (locations, spooled) = locate(origins)?;
         let members = locations
             .into_iter()
             .map(|location| Member::open(location, options))
@@ -147,7 +156,7 @@ impl Table {
     /// # Errors
     /// [`Error::RecordsDiffer`], and whatever is wrong with the columns; see [`Error`].
     pub fn of_records(records: Vec<RecordBatch>, options: &ReadOptions) -> Result<Table, Error> {
-        Self::of_members(vec![Member::of_records(records, options)?], options, Vec::new())
+        Self::of(&[records.into()], options)
     }
 
     fn of_members(
@@ -268,15 +277,20 @@ impl Source for Table {
 }
 
 /// Where the files are; `-` is standard input, and it and other pipes are copied to temporary files.
-pub(crate) fn locate(paths: &[PathBuf]) -> Result<(Vec<Location>, Vec<NamedTempFile>), Error> {
+pub(crate) fn locate(origins: &[Origin]) -> Result<(Vec<Location>, Vec<NamedTempFile>), Error> {
     let mut spooled = Vec::new();
     let mut locations: Vec<Location> = Vec::new();
-    for path in paths {
-        let location = Location::of(path);
-        locations.push(if path == Path::new("-") {
+    for origin in origins {
+        let location = match origin {
+            Origin::File(path) => Location::of(path),
+            Origin::Records(records) => Location::of_records(records),
+        };
+        locations.push(if location.records.is_some() {
+            location
+        } else if location.path == Path::new("-") {
             spool("standard input".into(), io::stdin().lock(), &mut spooled)?
         } else if location.is_pipe() {
-            spool(path.clone(), location.open()?, &mut spooled)?
+            spool(location.name.clone(), location.open()?, &mut spooled)?
         } else {
             location
         });
@@ -292,7 +306,7 @@ fn spool(name: PathBuf, mut pipe: impl Read, spooled: &mut Vec<NamedTempFile>) -
     let file = copy.map_err(|source| Error::Read { path: name.clone(), source })?;
     let path = file.path().to_owned();
     spooled.push(file);
-    Ok(Location { name, path })
+    Ok(Location { name, ..Location::of(&path) })
 }
 
 /// Something that appends a file's rows to batches.
@@ -330,18 +344,12 @@ enum Head {
     Parquet(ArrowReaderMetadata),
     Arrow(SchemaRef),
     Npy(npy::Header),
-    Records(Vec<RecordBatch>),
+    Records(Records),
 }
 
 impl Member {
     fn open(location: Location, options: &ReadOptions) -> Result<Self, Error> {
         Self::inspect(location, |path, columns| select(path, columns, options))?.measured(options)
-    }
-
-    fn of_records(records: Vec<RecordBatch>, options: &ReadOptions) -> Result<Self, Error> {
-        let location = Location::of(Path::new(arrow::NAME));
-        let inspection = arrow::inspect(records)?.map(Head::Records);
-        Self::of(location, inspection, |path, columns| select(path, columns, options))?.measured(options)
     }
 
     /// The same with the classes of lists named, where their length is known.
@@ -355,26 +363,20 @@ impl Member {
         Ok(member)
     }
 
-    /// Opens a file whose columns `select` chooses from.
+    /// Opens a file, or what is in memory in its place, whose columns `select` chooses from.
     pub(crate) fn inspect(
         location: Location,
         select: impl FnOnce(&Path, &[Column]) -> Result<Selection, Error>,
     ) -> Result<Self, Error> {
-        let format = Format::detect(&mut location.open()?, &location.name)?;
-        let inspection = match format {
-            Format::Csv => csv::inspect(&location)?.map(Head::Csv),
-            Format::Parquet => parquet::inspect(&location)?.map(Head::Parquet),
-            Format::Arrow => ipc::inspect(&location)?.map(Head::Arrow),
-            Format::Npy => npy::inspect(&location)?.map(Head::Npy),
+        let inspection = match &location.records {
+            Some(records) => arrow::inspect(records)?.map(Head::Records),
+            None => match Format::detect(&mut location.open()?, &location.name)? {
+                Format::Csv => csv::inspect(&location)?.map(Head::Csv),
+                Format::Parquet => parquet::inspect(&location)?.map(Head::Parquet),
+                Format::Arrow => ipc::inspect(&location)?.map(Head::Arrow),
+                Format::Npy => npy::inspect(&location)?.map(Head::Npy),
+            },
         };
-        Self::of(location, inspection, select)
-    }
-
-    fn of(
-        location: Location,
-        inspection: Inspection<Head>,
-        select: impl FnOnce(&Path, &[Column]) -> Result<Selection, Error>,
-    ) -> Result<Self, Error> {
         let Inspection { head, columns, rows, empty } = inspection;
         let selection = select(&location.name, &columns)?;
         Ok(Self { location, selection, head, rows, empty })

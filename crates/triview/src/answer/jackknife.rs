@@ -2,6 +2,7 @@
 
 use super::numbers::Numbers;
 use crate::error::Result;
+use crate::interrupt;
 use crate::moments::Moments;
 use rayon::prelude::*;
 
@@ -117,6 +118,7 @@ pub(crate) fn jackknife<T: Numbers>(
     let left_out: Vec<T> = blocks
         .par_iter()
         .map(|(at, _, block)| {
+            interrupt::check();
             let left: Vec<f64> = total.iter().zip(*block).map(|(total, block)| total - block).collect();
             without(*at, &left)
         })

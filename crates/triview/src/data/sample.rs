@@ -2,6 +2,7 @@
 
 use super::{Batch, Schema, ScoreSource};
 use crate::error::Result;
+use crate::interrupt;
 use crate::numeric::hash;
 use crate::settings::first_look::{MOST_ROWS, MOST_SCORES};
 use std::collections::HashMap;
@@ -42,6 +43,7 @@ impl Sampler {
     }
 
     fn update(&mut self, batch: &Batch) {
+        interrupt::check();
         for row in 0..batch.rows() {
             let hash = hash(self.position);
             self.position += 1;

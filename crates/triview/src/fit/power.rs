@@ -2,6 +2,7 @@
 
 use super::{Mixture, Whitened};
 use crate::error::Result;
+use crate::interrupt;
 use crate::numeric::linalg::{dot, pseudo_inverse, symmetric_eigen};
 use crate::settings::power::{ITERATIONS, STARTS};
 use faer::Mat;
@@ -105,6 +106,7 @@ impl Core {
     fn strongest(&self, rng: &mut Pcg64) -> (f64, Vec<f64>) {
         let mut best = (f64::NEG_INFINITY, vec![0.0; self.k]);
         for _ in 0..STARTS {
+            interrupt::check();
             let mut x: Vec<f64> = (0..self.k).map(|_| StandardNormal.sample(rng)).collect();
             normalise(&mut x);
             for _ in 0..ITERATIONS {

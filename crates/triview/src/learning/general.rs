@@ -20,6 +20,7 @@ use crate::data::{Batch, Sample, Schema, VIEWS};
 use crate::error::{Error, Result};
 use crate::estimator::{Estimate, Estimator};
 use crate::estimator::{Labeller, SurrogateLabels};
+use crate::interrupt;
 use crate::loss::{Form, Loss, SharedLoss, offsets, terms_of};
 
 /// A model that scores each view on its own and knows the gradients of its scores.
@@ -180,6 +181,7 @@ impl<S: FeatureSource, M: ViewModel> Risk<'_, S, M> {
         let (mut dual, mut risks) = (vec![0.0; start.len()], Vec::with_capacity(steps));
         let mut eta = None;
         for _ in 0..steps {
+            interrupt::check();
             sum.iter_mut().zip(&theta).for_each(|(sum, theta)| *sum += theta);
             let (value, gradient) = self.at(&theta)?;
             // A sum of squares: finite where all are, and not too long to go on with.

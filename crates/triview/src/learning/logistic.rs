@@ -7,6 +7,7 @@ use super::linear::Shape;
 use super::rows::FeatureBatch;
 use crate::data::Batch;
 use crate::error::{Error, Result};
+use crate::interrupt;
 use crate::numeric::linalg::log_sum_exp;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -97,6 +98,7 @@ impl LogisticTrainer {
         for _ in 0..params.epochs {
             order.shuffle(&mut rng);
             for minibatch in order.chunks(params.minibatch) {
+                interrupt::check();
                 add_gradient(&shape, &theta, rows, minibatch, &mut gradient);
                 for ((weight, g), square) in theta.iter_mut().zip(&gradient).zip(&mut squares) {
                     *square += *g * *g;

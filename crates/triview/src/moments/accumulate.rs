@@ -7,6 +7,7 @@ use super::rows::{Chunk, FeatureRows};
 use crate::data::{Batch, BlockSums, VIEWS, block_count, deal, deal_by, others};
 use crate::error::{Error, Result};
 use crate::features::Evaluated;
+use crate::interrupt;
 use crate::loss::{Loss, write_terms};
 use crate::numeric::kernel;
 use rayon::prelude::*;
@@ -105,6 +106,7 @@ impl Accumulator {
 
     /// Adds the rows of a batch that go to each block.
     fn add(&mut self, batch: &Batch, rows_of: Vec<Vec<usize>>) -> Result<()> {
+        interrupt::check();
         self.summed.plan.schema.expect_rows(batch)?;
         let before = self.position;
         self.position += batch.rows() as u64;

@@ -1,5 +1,6 @@
 //! Clusters of points (k-means, begun at points drawn by their squared distance from those before).
 
+use crate::interrupt;
 use rand::RngExt;
 use rand_pcg::Pcg64;
 
@@ -64,6 +65,7 @@ impl Points {
             centres.push(next.map_or_else(|| vec![0.0; self.width], |at| self.point(points[at]).to_vec()));
         }
         for _ in 0..ROUNDS {
+            interrupt::check();
             let mut members = vec![Vec::new(); count];
             points.iter().for_each(|&at| members[nearest(&centres, self.point(at)).0].push(at));
             for (centre, members) in

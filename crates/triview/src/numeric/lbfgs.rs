@@ -1,5 +1,6 @@
 //! L-BFGS over argmin, for any smooth function that gives its value and gradient together.
 
+use crate::interrupt;
 use argmin::core::{CostFunction, Executor, Gradient, State, TerminationReason, TerminationStatus};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
@@ -39,6 +40,7 @@ impl<F: Fn(&[f64]) -> (f64, Vec<f64>)> Memo<'_, F> {
         match &*last {
             Some((known, value, gradient)) if known == point => Ok(pick(*value, gradient)),
             _ => {
+                interrupt::check();
                 let (value, gradient) = (self.function)(point);
                 if !(value.is_finite() && gradient.iter().all(|slope| slope.is_finite())) {
                     return Err(argmin::core::Error::msg("the value or its gradient is not finite"));

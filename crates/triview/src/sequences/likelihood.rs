@@ -14,6 +14,7 @@ use super::chain::{Chain, Paths};
 use super::sample::Keyed;
 use crate::error::Result;
 use crate::features::{Basis, Posterior};
+use crate::interrupt;
 use crate::numeric::adam::Adam;
 use crate::numeric::columns;
 use crate::numeric::hash;
@@ -114,6 +115,7 @@ impl<'a> Likelihood<'a> {
         let mut adam = Adam::new(point.len(), steps);
         let mut means = self.means_at(&point);
         for step in 0..steps {
+            interrupt::check();
             let batch = &self.chunks[batches[step % batches.len()].clone()];
             let (_, gradient) = self.value_and_gradient(batch, &point, &mut means, [RENEWED, ridge]);
             adam.step(&mut point, &gradient);

@@ -4,6 +4,7 @@ use super::chain::Chain;
 use super::sites::{Decoding, Identified, Track, sites};
 use crate::data::{BlockSums, block_count};
 use crate::features::Evaluated;
+use crate::interrupt;
 use crate::moments::Plan;
 use crate::numeric::{argmax, hash, kernel};
 use crate::settings::chain_labels::UNLIKELY;
@@ -171,6 +172,7 @@ impl ChainSums {
         let length = places.len();
         self.blocks.blocks_mut().par_iter_mut().zip(of_block).for_each(|(block, tracks)| {
             for track in tracks {
+                interrupt::check();
                 BlockSums::fill(block, length);
                 let mut sequence = Sequence { places, track, identified, block };
                 sequence.add_posteriors(chain);

@@ -1,15 +1,15 @@
 //! The classes of items that are known: a column of the votes' table, or a table of its own.
 
-use super::layout::{named, plain};
+use super::layout::{Role, named, plain, recognise};
 use super::{Names, VoteOptions};
 use crate::error::{Error, nearest, shortened};
 use crate::read::columns::Selection;
+use crate::read::origin::Origin;
 use crate::read::table::{Member, locate};
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-/// The names of the columns of items and of classes in a table of its own, small letters and digits alone.
-const ITEMS: [&str; 6] = ["item", "task", "itemid", "taskid", "question", "questionid"];
+/// The names of the column of classes in a table of its own, small letters and digits alone.
 const CLASSES: [&str; 8] = ["label", "gold", "truth", "class", "groundtruth", "gt", "vote", "answer"];
 
 /// The class of an item as it was given, and where.
@@ -40,7 +40,7 @@ impl Given {
 
 /// Reads a table of items and their classes into the places of the items.
 pub(super) fn read(
-    path: &Path,
+    origin: &Origin,
     items: &[String],
     options: &VoteOptions,
     gold: &mut Vec<Option<Given>>,
@@ -50,28 +50,26 @@ pub(super) fn read(
         places.entry(item).and_modify(|known| *known = None).or_insert(Some(place));
     }
     gold.resize(items.len(), None);
-    let (locations, _spooled) = locate(&[path.to_owned()])?;
+    let (locations, _spooled) = locate(std::slice::from_ref(origin))?;
     for location in locations {
         let mut columns = [0; 2];
         let member = Member::inspect(location, |path, found| {
-            let recognise = |names: &[&str], role| {
-                let at = names
-                    .iter()
-                    .find_map(|name| found.iter().position(|column| plain(&column.name) == *name));
-                at.ok_or_else(|| Error::NoColumnOfVotes {
-                    path: path.into(),
-                    role,
-                    found: found.iter().map(|column| column.name.clone()).collect(),
-                })
+            let lacking = |role| Error::NoColumnOfVotes {
+                path: path.into(),
+                role,
+                found: found.iter().map(|column| column.name.clone()).collect(),
             };
             let item =
                 match options.item.as_ref().filter(|name| found.iter().any(|column| column.name == **name)) {
                     Some(name) => named(path, found, name)?,
-                    None => recognise(&ITEMS, "item")?,
+                    None => {
+                        recognise(path, found, Role::Item, None)?.ok_or_else(|| lacking(Role::Item.name()))?
+                    }
                 };
+            let known = |name: &&str| found.iter().position(|column| plain(&column.name) == **name);
             let class = match &options.label {
                 Some(name) => named(path, found, name)?,
-                None => recognise(&CLASSES, "label")?,
+                None => CLASSES.iter().find_map(known).ok_or_else(|| lacking("label"))?,
             };
             columns = [item, class];
             Ok(Selection::of_text(Vec::new()))

@@ -179,7 +179,7 @@ fn by_item(
 }
 
 /// The column of a role by its usual names.
-fn recognise(
+pub(super) fn recognise(
     path: &Path,
     columns: &[Column],
     role: Role,

@@ -6,6 +6,7 @@ mod layout;
 use crate::error::{Error, shortened};
 use crate::read::columns::Selection;
 use crate::read::hash::Fnv;
+use crate::read::origin::Origin;
 use crate::read::table::{Keep, Member, locate};
 use gold::Given;
 use layout::{Layout, Role, Rows, lay_out};
@@ -35,7 +36,7 @@ pub struct VoteOptions {
     /// The column with the class of the items for which it is known, in the table or in that of `gold`.
     pub label: Option<String>,
     /// A table of items and their classes, where these are known.
-    pub gold: Option<PathBuf>,
+    pub gold: Option<Origin>,
     /// Votes are numbers, and classes what lies between these.
     pub cuts: Option<Vec<f64>>,
     /// Columns that go with their items: of a table with one row a vote those that are the same in all rows of an item.
@@ -74,7 +75,15 @@ impl VoteTable {
     /// # Errors
     /// Whatever is wrong with a file or its votes; see [`Error`].
     pub fn read(paths: &[PathBuf], options: &VoteOptions) -> Result<Self, Error> {
-        let (locations, _spooled) = locate(paths)?;
+        Self::of(&Origin::files(paths), options)
+    }
+
+    /// The same of files and of what is in memory.
+    ///
+    /// # Errors
+    /// As [`VoteTable::read`]'s.
+    pub fn of(origins: &[Origin], options: &VoteOptions) -> Result<Self, Error> {
+        let (locations, _spooled) = locate(origins)?;
         let first = locations.first().ok_or(Error::NoFiles)?.name.clone();
         let mut reading = Reading::new(options);
         let (mut ignored, mut empty) = (Vec::new(), true);
@@ -403,8 +412,8 @@ impl Reading {
         if let Some(class) = voted.iter().position(|voted| !voted) {
             return Err(Error::NobodysClass { path, class: classes[class].clone() });
         }
-        if let Some(path) = &options.gold {
-            gold::read(path, &self.items.all, options, &mut self.gold)?;
+        if let Some(origin) = &options.gold {
+            gold::read(origin, &self.items.all, options, &mut self.gold)?;
         }
         self.gold.resize(self.items.all.len(), None);
         let mut names = Names::default();

@@ -4,6 +4,7 @@ use super::powered::Imputed;
 use crate::data::{Batch, block_of};
 use crate::error::Result;
 use crate::estimator::Labeller;
+use crate::interrupt;
 use crate::loss::{self, Loss, SharedLoss, Whole};
 use crate::numeric::argmax;
 use crate::settings::few_labels::BLOCKS;
@@ -52,6 +53,7 @@ impl Rows {
 
     /// Adds rows.
     pub(super) fn update(&mut self, labeller: &Labeller, batch: &Batch) -> Result<()> {
+        interrupt::check();
         let rows = batch.rows();
         if rows == 0 {
             return Ok(());

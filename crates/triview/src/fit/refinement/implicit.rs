@@ -22,6 +22,7 @@ use super::pull::Pull;
 use super::{Misfit, Refined};
 use crate::data::{VIEWS, others};
 use crate::fit::Mixture;
+use crate::interrupt;
 use crate::moments::{Chunk, FeatureRows};
 use crate::numeric::linalg::dot;
 use crate::settings::implicit::{MOST_ITERATIONS, OF_SAMPLING};
@@ -122,6 +123,7 @@ impl<'a> Implicit<'a> {
             let contracted = plain.each_ref().map(|plain| Mat::zeros(plain.nrows(), plain.ncols()));
             let mut data = Data { rows: 0.0, value: 0.0, contracted };
             for chunk in chunks {
+                interrupt::check();
                 data.add(chunk, &plain, &mixture.prior);
             }
             data

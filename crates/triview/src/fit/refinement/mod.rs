@@ -12,6 +12,7 @@ pub(crate) use objective::{Distance, Objective};
 pub(crate) use point::{Expansion, Shape};
 
 use crate::fit::Mixture;
+use crate::interrupt;
 use crate::numeric::lbfgs::minimise;
 use crate::settings::refinement::{COARSE_GRADIENT, FINE_GRADIENT, MOST_ITERATIONS, REFIT_STEPS};
 use faer::linalg::solvers::Llt;
@@ -104,6 +105,7 @@ impl Refit {
         let mut point = self.point.clone();
         let mut at = objective.expand(&point);
         for _ in 0..REFIT_STEPS {
+            interrupt::check();
             let step = self.curvature.step(objective, &at, &at.gradient);
             for halving in 0..10 {
                 let length = 0.5f64.powi(halving);

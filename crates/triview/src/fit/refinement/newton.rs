@@ -4,6 +4,7 @@ use super::Misfit;
 use super::point::{Expansion, Shape, mixing};
 use crate::data::VIEWS;
 use crate::fit::Mixture;
+use crate::interrupt;
 use crate::numeric::lbfgs::Minimum;
 use crate::numeric::linalg::{dot, pseudo_inverse};
 use crate::settings::newton::MOST_INNER;
@@ -19,6 +20,7 @@ pub(crate) fn polish<M: Misfit>(objective: &M, start: Vec<f64>, tolerance: f64, 
     let mut at = objective.expand(&point);
     let mut iterations = 0;
     while largest(&at.gradient) > tolerance && iterations < most {
+        interrupt::check();
         iterations += 1;
         let step = Curvature::new(objective, &at).step(objective, &at, &at.gradient);
         let Some((next, expansion)) = descend(objective, &point, &at, &step) else { break };

@@ -1,0 +1,67 @@
+//! The command line `triview`: how wrong is a model on data without labels?
+//!
+//! [`main`] is the program. [`call`](mod@call) asks the same questions from another program, about tables in memory too.
+
+mod answer;
+mod args;
+pub mod call;
+mod commands;
+mod digits;
+mod inputs;
+mod label_args;
+mod learning_args;
+mod mnist;
+mod output;
+mod progress;
+mod truth;
+
+use answer::Answer;
+use args::{Cli, Command, Global};
+use clap::Parser;
+use std::ffi::OsString;
+
+/// Answers the arguments of a command line, the program's name first, and says with which status to exit.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(usage) => {
+            // Help is printed to standard output and ends well; everything else is a question not understood.
+            let _ = usage.print();
+            return if usage.use_stderr() { answer::CANNOT_ANSWER } else { answer::ANSWERED };
+        }
+    };
+    let answered = use_threads(&cli.global).and_then(|()| run(&cli)).and_then(|answer| answer.print());
+    match answered {
+        Ok(status) => status,
+        Err(error) => {
+            progress::say(&format!("error: {}", answer::in_words(&error, cli.global.front)));
+            answer::CANNOT_ANSWER
+        }
+    }
+}
+
+fn run(cli: &Cli) -> anyhow::Result<Answer> {
+    match &cli.command {
+        Command::Estimate(args) => commands::estimate::run(args, &cli.global),
+        Command::Diagnose(args) => commands::diagnose::run(args, &cli.global),
+        Command::Compare(args) => commands::compare::run(args, &cli.global),
+        Command::Label(args) => commands::label::run(args, &cli.global),
+        Command::Moments(args) => commands::moments::run(args, &cli.global),
+        Command::Inspect(args) => commands::inspect::run(args),
+        Command::Train(args) => commands::train::run(args, &cli.global),
+        Command::Score(args) => commands::score::run(args, &cli.global),
+        Command::Adapt(args) => commands::adapt::run(args, &cli.global),
+        Command::Hmm(args) => commands::hmm::run(args, &cli.global),
+        Command::Simulate(args) => commands::simulate::run(args, &cli.global),
+        Command::Demo(args) => commands::demo::run(args, &cli.global),
+        Command::Reproduce(args) => commands::reproduce::run(args, &cli.global),
+    }
+}
+
+/// Sets the number of threads of everything that works in parallel.
+fn use_threads(global: &Global) -> anyhow::Result<()> {
+    if let Some(threads) = global.threads {
+        rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global()?;
+    }
+    Ok(())
+}
