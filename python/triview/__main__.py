@@ -1,0 +1,7 @@
+"""``python -m triview`` is the command ``triview``."""
+
+import sys
+
+from triview._command import main
+
+sys.exit(main())
