@@ -1,44 +1,80 @@
-# Each target does its own set-up; all that is needed beforehand is Rust (and Python 3 for `bench`, npm for
-# `accuracy`, `bench` and `reproduce`).
+# Each target does its own set-up; all that is needed beforehand is Rust and Python 3.11 (and npm for `accuracy`, `bench`
+# and `reproduce`).
 
 CARGO ?= cargo
 PYTHON ?= python3
+# What tests and lints of the Python package need, in environments of their own.
+TOOLS := target/venv/tools
+MINIMAL := target/venv/minimal
+FULL := target/venv/full
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint bench accuracy reproduce
+.PHONY: help demo test test-rust test-python lint lint-rust lint-python wheel bench accuracy reproduce
 
 help: ## Show what there is to make
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: ## Train on digits, shift them, and compare the estimated risk with the truth
-	$(CARGO) run --release -p triview-cli -- demo
+	$(CARGO) run --release -p triview-cli --bin triview -- demo
 
-test: ## Run every test: unit, property, command line, documentation, and benches as tests
-	$(CARGO) test --workspace --all-targets
-	$(CARGO) test --workspace --doc
+test: test-rust test-python ## Run every test: Rust, command line, documentation, Python
 
-# Documentation of the libraries only: the binary has the core's name, and its pages would overwrite the core's.
-lint: ## Check formatting, lints, documentation, and the tree itself
-	$(CARGO) fmt --all --check
-	$(CARGO) clippy --workspace --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --workspace --lib
+test-rust: ## Unit, property, command line and documentation tests, and benches as tests
+	$(CARGO) test --all-targets
+	$(CARGO) test --doc
+
+# The wheel of the tests is built with the tests' own profile, whose dependencies are there already. First without any optional
+# package, then with all of them.
+test-python: $(TOOLS)/ready ## Build the package and run its tests, without and with the optional packages
+	rm -rf target/wheels-test $(MINIMAL)
+	$(TOOLS)/bin/maturin build --profile dev --out target/wheels-test
+	$(PYTHON) -m venv $(MINIMAL)
+	$(MINIMAL)/bin/pip install --quiet --requirement python/requirements-minimal.txt target/wheels-test/*.whl
+	$(MINIMAL)/bin/pytest
+	test -e $(FULL)/bin/python || $(PYTHON) -m venv $(FULL)
+	$(FULL)/bin/pip install --quiet --requirement python/requirements-test.txt
+	$(FULL)/bin/pip install --quiet --no-deps --force-reinstall target/wheels-test/*.whl
+	$(FULL)/bin/pytest
+
+lint: lint-rust lint-python ## Check formatting, lints, types, documentation, and the tree itself
 	scripts/hygiene.sh
 
-bench: .venv/ready ## Time kernels, estimate and adaptation beside faer, NumPy, pyarrow and scikit-learn
+# Documentation of the libraries only: the binary has the core's name, and its pages would overwrite the core's.
+lint-rust:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --lib
+
+lint-python: $(TOOLS)/ready
+	$(TOOLS)/bin/ruff check
+	$(TOOLS)/bin/ruff format --check python examples
+	$(TOOLS)/bin/mypy
+
+wheel: $(TOOLS)/ready ## Build the Python package into target/wheels/
+	rm -rf target/wheels
+	$(TOOLS)/bin/maturin build --out target/wheels
+
+bench: .venv/ready wheel ## Time kernels, estimate and adaptation beside faer, NumPy, pyarrow and scikit-learn
 	scripts/mnist.sh
+	.venv/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
 	$(CARGO) build --release -p triview-cli
-	$(CARGO) bench --workspace --benches
+	$(CARGO) bench --benches
 	missed=0; for script in scripts/bench_*.py; do echo; echo "== $$script"; .venv/bin/python $$script || missed=1; done; exit $$missed
 
 accuracy: ## Measure the accuracy on composite MNIST and simulated data (obtains MNIST)
 	scripts/mnist.sh
-	$(CARGO) run --release --example accuracy
+	$(CARGO) run --release -p triview-cli --example accuracy
 
 reproduce: ## Redraw the paper's experiments on MNIST in reproduction/ (obtains MNIST)
 	scripts/mnist.sh
-	$(CARGO) run --release -p triview-cli -- reproduce --mnist data/mnist -o reproduction
+	$(CARGO) run --release -p triview-cli --bin triview -- reproduce --mnist data/mnist -o reproduction
 
 .venv/ready: scripts/requirements-bench.txt
 	$(PYTHON) -m venv .venv
 	.venv/bin/pip install --quiet --requirement $<
+	touch $@
+
+$(TOOLS)/ready: python/requirements-tools.txt
+	$(PYTHON) -m venv $(TOOLS)
+	$(TOOLS)/bin/pip install --quiet --requirement $<
 	touch $@

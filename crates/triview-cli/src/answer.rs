@@ -21,25 +21,41 @@ pub(crate) const CANNOT_ANSWER: u8 = 2;
 /// What a command has to say. Nothing is printed before it is complete.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// For a person; empty where all that there is to say is in a file.
+    /// For a person.
     pub text: String,
     /// For a program: one object, where the command has one.
     pub json: Option<String>,
     /// Whether no diagnostic speaks against it.
     pub trusted: bool,
-    /// Whether it is the object that is printed.
-    as_json: bool,
+    /// What of it is printed.
+    printed: Printed,
+}
+
+/// What of an answer goes to standard output.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Printed {
+    /// Nothing: all that was asked for is in a file.
+    #[default]
+    Nothing,
+    Text,
+    Json,
 }
 
 impl Answer {
     /// An answer for a person.
     pub(crate) fn new(text: String) -> Self {
-        Self { text, trusted: true, ..Self::default() }
+        Self { text, trusted: true, printed: Printed::Text, ..Self::default() }
     }
 
     /// The same answer, for a program too, and whether that is what is asked for.
     pub(crate) fn with_json(self, json: String, asked_for: bool) -> Self {
-        Self { json: Some(json), as_json: asked_for, ..self }
+        let printed = if asked_for { Printed::Json } else { self.printed };
+        Self { json: Some(json), printed, ..self }
+    }
+
+    /// The same answer, of which nothing is printed: what was asked for is in a file.
+    pub(crate) fn unprinted(self) -> Self {
+        Self { printed: Printed::Nothing, ..self }
     }
 
     /// The same answer, to be trusted only if `trusted`.
@@ -49,7 +65,11 @@ impl Answer {
 
     /// Prints it. Whoever stops reading early (`triview ... | head -1`) has what they wanted.
     pub(crate) fn print(&self) -> anyhow::Result<u8> {
-        let shown = self.json.as_ref().filter(|_| self.as_json).unwrap_or(&self.text);
+        let shown = match self.printed {
+            Printed::Nothing => "",
+            Printed::Text => &self.text,
+            Printed::Json => self.json.as_deref().unwrap_or_default(),
+        };
         let mut stdout = io::stdout().lock();
         match stdout.write_all(shown.as_bytes()).and_then(|()| stdout.flush()) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {

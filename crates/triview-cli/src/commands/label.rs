@@ -11,6 +11,7 @@ use indicatif::HumanCount;
 use triview::data::{Batch, Sample, Schema};
 use triview::estimator::Labeller;
 use triview_report::json::{self, EstimateObject};
+use triview_report::text;
 use triview_table::{Error, Format, Keep, Table, Values, write_array, write_columns};
 
 /// Fits to the rows, then reads them once more and writes their labels batch by batch.
@@ -74,7 +75,8 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     }
     let made = made(global.seed, &args.inputs);
     let object = json::to_text(&EstimateObject::new(&estimate, global.front, Some(&made)))?;
-    Ok(Answer::default().with_json(object, false).trusted(estimate.trusted()))
+    let shown = text::estimate(&estimate, None, global.front);
+    Ok(Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted()))
 }
 
 /// The names of the columns that are made.

@@ -43,5 +43,5 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
     moments::write(&args.output, &summed)?;
     note_changes(&table, &progress);
     progress.note(&format!("{} rows in `{}`", HumanCount(summed.rows()), args.output.display()));
-    Ok(Answer::new(String::new()))
+    Ok(Answer::new(String::new()).unprinted())
 }

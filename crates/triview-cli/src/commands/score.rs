@@ -26,7 +26,7 @@ pub(crate) fn run(args: &ScoreArgs, global: &Global) -> Result<Answer> {
     });
     let rows = write_scores(&args.output, &model.schema, scored)?;
     progress.note(&format!("{} rows in `{}`", HumanCount(rows), args.output.display()));
-    Ok(Answer::new(String::new()))
+    Ok(Answer::new(String::new()).unprinted())
 }
 
 /// Opens feature tables with the views, features and classes of a model.

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         with_error(truth.risk(), truth.standard_error()),
         truth_path.display()
     ));
-    Ok(Answer::new(String::new()))
+    Ok(Answer::new(String::new()).unprinted())
 }
 
 /// All rows, some at a time.

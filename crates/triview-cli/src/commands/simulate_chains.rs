@@ -73,7 +73,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         with_error(truth.mean(), truth.standard_error()),
         truth_path.display()
     ));
-    Ok(Answer::new(String::new()))
+    Ok(Answer::new(String::new()).unprinted())
 }
 
 /// The rows of some sequences.

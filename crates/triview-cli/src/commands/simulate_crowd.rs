@@ -52,7 +52,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         args.output.display(),
         truth_path.display()
     ));
-    Ok(Answer::new(String::new()))
+    Ok(Answer::new(String::new()).unprinted())
 }
 
 /// What an annotator is called.

@@ -58,5 +58,5 @@ pub(crate) fn run(args: &TrainArgs, global: &Global) -> Result<Answer> {
         String::new()
     };
     progress.note(&format!("{labelled} rows{left_out}; the model is in `{}`", args.output.display()));
-    Ok(Answer::new(String::new()))
+    Ok(Answer::new(String::new()).unprinted())
 }

@@ -245,7 +245,8 @@ pub(crate) fn label(args: &LabelArgs, global: &Global) -> Result<Answer> {
     }
     let made = made(global.seed, &inputs);
     let object = json::to_text(&VotesObject::new(&estimate, &table.annotators, global.front, &made))?;
-    Ok(Answer::default().with_json(object, false).trusted(estimate.trusted()))
+    let shown = text::votes(&estimate, &table.annotators, global.front);
+    Ok(Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted()))
 }
 
 /// The numbers that classes are, where there are three or more and all are numbers.

@@ -96,7 +96,7 @@ impl Old {
     }
 }
 
-const NO_OLD: Unsuited = "it compares with labelled rows of an old domain: give --source";
+const NO_OLD: Unsuited = "it compares with labelled rows of an old domain, the source: give them";
 const TWO_CLASSES: Unsuited = "it is for two classes";
 const LOG_LOSS: Unsuited = "it is for the log loss";
 
