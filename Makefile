@@ -23,17 +23,15 @@ test-rust: ## Unit, property, command line and documentation tests, and benches 
 	$(CARGO) test --all-targets
 	$(CARGO) test --doc
 
-# The wheel of the tests is built with the tests' own profile, whose dependencies are there already. First without any optional
-# package, then with all of them.
-test-python: $(TOOLS)/ready ## Build the package and run its tests, without and with the optional packages
-	rm -rf target/wheels-test $(MINIMAL)
-	$(TOOLS)/bin/maturin build --profile dev --out target/wheels-test
+# What is tested is the wheel itself: first without any optional package, then with all of them.
+test-python: wheel ## Build the wheel and run its tests, without and with the optional packages
+	rm -rf $(MINIMAL)
 	$(PYTHON) -m venv $(MINIMAL)
-	$(MINIMAL)/bin/pip install --quiet --requirement python/requirements-minimal.txt target/wheels-test/*.whl
+	$(MINIMAL)/bin/pip install --quiet --requirement python/requirements-minimal.txt target/wheels/*.whl
 	$(MINIMAL)/bin/pytest
 	test -e $(FULL)/bin/python || $(PYTHON) -m venv $(FULL)
 	$(FULL)/bin/pip install --quiet --requirement python/requirements-test.txt
-	$(FULL)/bin/pip install --quiet --no-deps --force-reinstall target/wheels-test/*.whl
+	$(FULL)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
 	$(FULL)/bin/pytest
 
 lint: lint-rust lint-python ## Check formatting, lints, types, documentation, and the tree itself
