@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triview._core import Outcome, Records
+    from triview._model import Model
 
 
 class UntrustedWarning(UserWarning):
@@ -62,12 +63,14 @@ class Answer:
         """Warn, or raise, where the answer is not to be trusted."""
         if self.trusted:
             return
-        reasons = "; ".join(self.alarms) or "see the segments' own answers"
-        message = f"not to be trusted: {reasons}"
+        message = f"not to be trusted: {self._reasons()}"
         if strict:
             raise UntrustedError(message, self)
         # The caller of the package's function that was called.
         warnings.warn(message, UntrustedWarning, stacklevel=4)
+
+    def _reasons(self) -> str:
+        return "; ".join(self.alarms) or "no segment's answer is"
 
     @property
     def risk(self) -> float:
@@ -353,15 +356,18 @@ class Sequences(Answer):
 class Adaptation(Answer):
     """A model that was adapted without labels, and how it compares with the seed."""
 
-    def __init__(self, outcome: Outcome, model: Any) -> None:
+    def __init__(self, outcome: Outcome, model: Model | None) -> None:
         super().__init__(outcome)
-        #: The adapted model.
+        #: The adapted model; None where nothing says that it is better than the seed (``force=True`` gives it all the same).
         self.model = model
 
     @property
     def verdict(self) -> str:
-        """Whether the adapted model is better than the seed: ``improved``, ``failed``, or ``not judged``."""
+        """Whether the adapted model is better than the seed: ``improved``, ``failed``, ``doubtful``, or ``not judged``."""
         return str(self._data.get("verdict", "not judged"))
+
+    def _reasons(self) -> str:
+        return "; ".join(["nothing says that the adapted model is better than the seed", *self.alarms])
 
     def to_frame(self) -> Any:
         """Give the risk of the seed and of the adapted model."""
@@ -379,7 +385,7 @@ class Adaptation(Answer):
 class Labels(Frame):
     """Surrogate labels and posteriors of rows, and whether to trust them."""
 
-    def __init__(self, records: Records, answer: Answer) -> None:
+    def __init__(self, records: Records | str, answer: Answer) -> None:
         super().__init__(records)
         #: The estimate that the labels come from.
         self.answer = answer

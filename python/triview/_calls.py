@@ -289,19 +289,17 @@ def label(
 
     For each view the columns ``surrogate.<view>:<class>``, what the other views say of the row's class, one-hot on average over the
     rows of a class; and ``posterior:<class>``. Rows keep their order, and their other columns (``keep``) go with them. With
-    ``output`` they are written to that file too. The other options are those of :func:`estimate`.
+    ``output`` they are written to that file, batch by batch, and not held. The other options are those of :func:`estimate`.
     """
     tables, columns = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
     options = given(
         **columns, keep=keep, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
         feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
-    if output is not None:
-        _ask("label", tables, [*options, *given(output=output)], threads=threads, progress=progress)
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
-        path = Path(folder, "labels.arrow")
+        path = Path(folder, "labels.arrow") if output is None else output
         outcome = _ask("label", tables, [*options, *given(output=path)], threads=threads, progress=progress)
-        labels = Labels(_core.read_arrow(path), Answer(outcome))
+        labels = Labels(_core.read_arrow(path) if output is None else os.fspath(output), Answer(outcome))
     labels.answer._checked(strict=strict)
     return labels
 
@@ -362,13 +360,14 @@ def votes(
         votes=True, label=label, gold=known, item=item, annotator=annotator, vote=vote, cuts=cuts, smoothing=smoothing,
         views=views, classes=classes, level=level, seed=seed,
     )  # fmt: skip
-    answer = Votes(
-        _ask("estimate", tables, [*common, *given(label_budget=label_budget)], threads=threads, progress=progress)
-    )
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
         paths = {name: Path(folder, f"{name}.arrow") for name in ("output", "annotators", "review")}
-        _ask("label", tables, [*common, *given(keep=keep, **paths)], threads=threads, progress=progress)
+        outcome = _ask("label", tables, [*common, *given(keep=keep, **paths)], threads=threads, progress=progress)
         labels, annotators, review = (Frame(_core.read_arrow(path)) for path in paths.values())
+    if label_budget is not None:
+        options = [*common, *given(label_budget=label_budget)]
+        outcome = _ask("estimate", tables, options, threads=threads, progress=progress)
+    answer = Votes(outcome)
     answer._labels, answer._annotators, answer._review = labels, annotators, review
     answer._checked(strict=strict)
     return answer
@@ -516,16 +515,15 @@ def score(
 ) -> Frame:
     """Give what a model says of the rows of a feature table: a table of scores, which :func:`estimate` takes.
 
-    ``data`` is as of :func:`train`, ``label`` the class of rows to carry along, ``output`` a file to write the scores to as well.
+    ``data`` is as of :func:`train`, ``label`` the class of rows to carry along, ``output`` a file to write the scores to, which are then
+    not held.
     """
     tables, columns = with_riders(feature_tables(data), {"label": label})
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
-        options = given(**columns, model=_model_file(model, folder))
-        if output is not None:
-            _ask("score", tables, [*options, *given(output=output)], threads=threads, progress=progress)
-        path = Path(folder, "scores.arrow")
-        _ask("score", tables, [*options, *given(output=path)], threads=threads, progress=progress)
-        return Frame(_core.read_arrow(path))
+        path = Path(folder, "scores.arrow") if output is None else output
+        options = given(**columns, model=_model_file(model, folder), output=path)
+        _ask("score", tables, options, threads=threads, progress=progress)
+        return Frame(_core.read_arrow(path) if output is None else os.fspath(output))
 
 
 def adapt(
@@ -541,6 +539,7 @@ def adapt(
     radius: float | None = None,
     gap: float = 0.001,
     no_judgement: bool = False,
+    force: bool = False,
     level: float = 0.95,
     seed: int = 0,
     threads: int | None = None,
@@ -556,7 +555,7 @@ def adapt(
     model
         The seed: a :class:`Model`, or its file.
     output
-        A file to write the adapted model to; it is ``.model`` of the answer anyway.
+        A file to write the adapted model to. It is ``.model`` of the answer too, if it was found to be better.
     label
         The class of the few rows of which it is known: a column's name, or an array.
     source, source_label, source_weight
@@ -567,6 +566,8 @@ def adapt(
         The radius of the ball of parameters, and how far above the smallest value in it the minimisation may stop.
     no_judgement
         Do not estimate the risk of the result; needs ``radius``.
+    force
+        Give the model even if nothing says that it is better than the seed.
     level, seed, threads, progress, strict
         As of :func:`estimate`.
     """
@@ -576,10 +577,10 @@ def adapt(
         path = output if output is not None else Path(folder, "adapted.safetensors")
         options = given(
             **columns, model=_model_file(model, folder), output=path, source_label=source_label, source_weight=source_weight,
-            loss=loss, radius=radius, gap=gap, no_judgement=no_judgement, level=level, seed=seed,
+            loss=loss, radius=radius, gap=gap, no_judgement=no_judgement, force=force, level=level, seed=seed,
         )  # fmt: skip
         outcome = _ask("adapt", tables, [*options, *old], threads=threads, progress=progress)
-        answer = Adaptation(outcome, Model.load(path))
+        answer = Adaptation(outcome, Model.load(path) if outcome.trusted or force else None)
     answer._checked(strict=strict)
     return answer
 

@@ -44,6 +44,7 @@ def call(
     threads: int | None = None,
     progress: _Progress | None = None,
 ) -> Outcome: ...
+def options(verb: str) -> list[str]: ...
 def plan(
     tables: Sequence[_Table],
     options: Sequence[tuple[str, _Given]],

@@ -170,6 +170,13 @@ impl Call<'_> {
     }
 }
 
+/// The names of the options of a verb; none where there is no such verb.
+pub fn options(verb: &str) -> Vec<String> {
+    let command = Cli::command();
+    let arguments = command.find_subcommand(verb).into_iter().flat_map(|verb| verb.get_arguments());
+    arguments.map(|argument| argument.get_id().to_string()).collect()
+}
+
 /// The options that are tables.
 const TABLES: [&str; 3] = ["inputs", "source", "gold"];
 

@@ -82,8 +82,9 @@ pub(crate) struct ScoreArgs {
     The seed model need only be right on average: it says which class is which. The views, independent given the class, \
     label each other, and a new model is fitted to those labels in a ball that keeps their noise in bounds. Half of the rows \
     judge what the other half made, and the other way round: the risk of the result is estimated on rows that neither the \
-    model nor the labels saw, with an interval, beside the seed model's. Exit status 1 when the new model cannot be told \
-    to be better, or a diagnostic speaks against the seed model's estimate.\n\n\
+    model nor the labels saw, with an interval, beside the seed model's. The model is written if it is better, by a judgement that \
+    can be relied on: views that depend on each other make any model look better. Otherwise the exit status is 1, and nothing is \
+    written but with --force.\n\n\
     Labels are used where there are some: those of the rows themselves (--label), and those of an old domain (--source), whose \
     rows are of another distribution and get the weight that the judgement chooses, which may be none.")]
 #[command(after_long_help = "Examples:\n  \
@@ -122,6 +123,9 @@ pub(crate) struct AdaptArgs {
     /// How far above the smallest value in the ball the minimisation may stop
     #[arg(long, value_name = "GAP", default_value_t = 0.001)]
     pub(crate) gap: f64,
+    /// Write the model even if nothing says that it is better than the seed
+    #[arg(long)]
+    pub(crate) force: bool,
     /// Do not estimate the risk of the result; needs --radius, and takes a third of the time
     #[arg(long)]
     pub(crate) no_judgement: bool,

@@ -61,6 +61,12 @@ impl Outcome {
     }
 }
 
+/// The names of the options that `verb` has on the command line.
+#[pyfunction]
+pub(crate) fn options(verb: &str) -> Vec<String> {
+    triview_cli::call::options(verb)
+}
+
 /// Answers `verb` about some tables. Options have the names of the command line's flags, with underscores.
 #[pyfunction]
 #[pyo3(signature = (verb, tables, options, *, threads=None, progress=None))]

@@ -21,6 +21,9 @@ create_exception!(
 /// How often Python is asked whether to go on.
 const TICK: Duration = Duration::from_millis(50);
 
+/// More threads than any machine has cores are a mistake, and would stop it.
+const MOST_THREADS: usize = 1_024;
+
 /// How far the work is, and what was noted on the way.
 #[derive(Debug, Default)]
 pub(crate) struct Told {
@@ -70,8 +73,9 @@ pub(crate) fn wait<T: Send + 'static>(
     listener: Option<&Py<PyAny>>,
     work: impl FnOnce(Arc<Told>) -> Result<T, String> + Send + 'static,
 ) -> PyResult<(T, Arc<Told>)> {
-    if threads == Some(0) {
-        return Err(TriviewError::new_err("`threads` is 0: a number from 1 on is needed"));
+    if let Some(threads) = threads.filter(|threads| !(1..=MOST_THREADS).contains(threads)) {
+        let said = format!("`threads` is {threads}: a number from 1 to {MOST_THREADS} is needed");
+        return Err(TriviewError::new_err(said));
     }
     let (told, interrupt) = (Arc::new(Told::default()), Interrupt::default());
     let (sender, receiver) = channel();

@@ -594,6 +594,8 @@ pub(crate) mod adaptation {
     pub(crate) const STEP_COUNT: usize = 60;
     /// Fits in a row whose risk is larger than the smallest so far, after which no further ones with the same share are tried.
     pub(crate) const PATIENCE: usize = 2;
+    /// The fewest rows of known class that decide whether an adapted model is better: the spread of fewer is hardly known.
+    pub(crate) const LABELS: usize = 20;
     /// Penalties on half the squared norm that are tried, each leading to a radius, from the strongest on.
     pub(crate) const PENALTIES: [f64; 6] = [0.3, 0.1, 0.03, 0.01, 0.003, 0.001];
     /// Shares of the old domain's rows that are tried.

@@ -151,6 +151,30 @@ fn what_cannot_be_bettered_is_said_to_have_failed() {
 }
 
 #[test]
+fn views_that_depend_on_each_other_do_not_make_a_better_model() {
+    let (seen, unseen) = digits();
+    let seed = LogisticParams::default().check().unwrap().train(draw(&seen, 2_000, 0.0, 1).batch(), 10);
+    // In three fifths of the rows the first two views are of one image.
+    let recipe = Recipe::new(6_000).distortion(4.0).shared(0.6);
+    let rows = Composites::draw(&unseen, &recipe, 2).unwrap();
+    let adapter = AdaptParams::default().check().unwrap();
+    let adaptation = adapter.adapt(&unlabelled(&rows), &seed, &schema()).unwrap();
+    assert!(!adaptation.seed.trusted() && !adaptation.supported());
+    let judgement = adaptation.judgement.unwrap();
+    assert_eq!((judgement.verdict, judgement.by_labels), (Verdict::Doubtful, None));
+
+    // The labels of one row in ten decide, and say the truth: this model is better.
+    let known = |row: usize| (row % 10 == 0).then(|| usize::from(rows.labels()[row]));
+    let labelled = rows.batch().clone().with_labels((0..rows.rows()).map(known).collect()).unwrap();
+    let source = InMemory::new(rows.schema(), [labelled]);
+    let adaptation = adapter.adapt(&source, &seed, &schema()).unwrap();
+    let by_labels = adaptation.judgement.as_ref().unwrap().by_labels.unwrap();
+    assert!(by_labels.interval.high < 0.0 && adaptation.supported(), "{by_labels:?}");
+    let fresh = Composites::draw(&unseen, &recipe, 3).unwrap();
+    assert!(error(&adaptation.model, &fresh) < error(&seed, &fresh));
+}
+
+#[test]
 fn a_seed_that_knows_no_names_is_refused() {
     let (_, unseen) = digits();
     let rows = draw(&unseen, 400, 0.0, 6);

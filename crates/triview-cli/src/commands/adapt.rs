@@ -1,4 +1,4 @@
-//! `triview adapt`: a better model for rows without labels.
+//! `triview adapt`: a better model for rows without labels, or none.
 
 use crate::answer::{Answer, made};
 use crate::args::Global;
@@ -8,12 +8,12 @@ use crate::output;
 use crate::progress::Progress;
 use anyhow::Result;
 use triview::data::Source;
-use triview::learning::{AdaptParams, FeatureBatch, Verdict};
+use triview::learning::{AdaptParams, FeatureBatch};
 use triview_report::json::{self, AdaptObject};
 use triview_report::text;
 use triview_table::model::{self, Model};
 
-/// Adapts, judges and writes the model.
+/// Adapts and judges; writes the model if it was found to be better.
 pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
     let mut params =
         AdaptParams::default().loss(&args.loss).gap(args.gap).level(args.level).seed(global.seed);
@@ -38,12 +38,18 @@ pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
         }
         None => adapter.adapt(&watched, &seed.model, &seed.schema)?,
     };
-    model::write(&args.output, &Model { model: adaptation.model.clone(), ..seed })?;
-    progress.note(&format!("the adapted model is in `{}`", args.output.display()));
+    if adaptation.supported() || args.force {
+        model::write(&args.output, &Model { model: adaptation.model.clone(), ..seed })?;
+        progress.note(&format!("the adapted model is in `{}`", args.output.display()));
+    } else {
+        progress.note(&format!(
+            "`{}` is not written: nothing says that the adapted model is better; --force writes it all the same",
+            args.output.display()
+        ));
+    }
     drop(progress);
     let made = made(global.seed, &args.inputs);
     let object = json::to_text(&AdaptObject::new(&adaptation, args.level, global.front, &made))?;
     let shown = text::adaptation(&adaptation, global.front);
-    let improved = adaptation.judgement.as_ref().is_none_or(|it| it.verdict == Verdict::Improved);
-    Ok(Answer::new(shown).with_json(object, args.json).trusted(improved && adaptation.seed.trusted()))
+    Ok(Answer::new(shown).with_json(object, args.json).trusted(adaptation.supported()))
 }

@@ -118,9 +118,16 @@ fn text_and_exit_status() {
         "-o",
         "seed.safetensors",
     ]);
+    let before = std::fs::read(folder.path("adapted.model")).expect("a model");
     let run = adapt("again.csv");
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.stdout.contains("The adaptation failed"), "{run:?}");
+    assert!(run.stdout.contains("The adaptation failed") && run.stderr.contains("--force"), "{run:?}");
+    // What is not better is not written.
+    let read = || std::fs::read(folder.path("adapted.model")).expect("a model");
+    assert_eq!(read(), before);
+    let args = ["adapt", "again.csv", "--model", "seed.safetensors", "--radius", "2", "-o", "adapted.model"];
+    assert_eq!(folder.run(&[args.as_slice(), &["--force"]].concat()).code, 1);
+    assert_ne!(read(), before);
     // Without a judgement there is none.
     let args = ["adapt", "new.csv", "--model", "seed.safetensors", "--radius", "2", "--no-judgement"];
     let run = folder.answered(&[args.as_slice(), &["-o", "fast.model"]].concat());

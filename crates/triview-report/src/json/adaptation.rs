@@ -22,6 +22,8 @@ pub struct AdaptObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     difference: Option<RiskObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    difference_by_labels: Option<RiskObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     error_rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_rate_interval: Option<Interval>,
@@ -91,6 +93,7 @@ impl<'a> AdaptObject<'a> {
             interval: judged.map(|it| it.adapted.interval),
             seed: judged.map(|it| RiskObject::new(&it.seed)),
             difference: judged.map(|it| RiskObject::new(&it.difference)),
+            difference_by_labels: judged.and_then(|it| it.by_labels.as_ref().map(RiskObject::new)),
             error_rate: judged.map(|it| it.adapted_error.value),
             error_rate_interval: judged.map(|it| it.adapted_error.interval),
             metrics: judged.map(|it| MetricsObject {
@@ -100,6 +103,7 @@ impl<'a> AdaptObject<'a> {
             verdict: judged.map(|it| match it.verdict {
                 Verdict::Improved => "improved",
                 Verdict::Failed => "failed",
+                Verdict::Doubtful => "doubtful",
             }),
             level,
             loss,
@@ -113,7 +117,7 @@ impl<'a> AdaptObject<'a> {
             matching_gap_interval: seed.matching_gap_interval,
             alarms,
             alarm_details,
-            trusted: seed.trusted(),
+            trusted: adaptation.supported(),
             made: MadeFrom { version: made.version, random_seed: made.seed, inputs: &made.inputs },
         }
     }

@@ -15,10 +15,14 @@ pub fn adaptation(adaptation: &Adaptation, front: Front) -> String {
         format!("{error}   {}", range(measured.interval))
     };
     let mut lines = Vec::new();
-    if let Some(Judgement { adapted, seed, difference, adapted_error, seed_error, .. }) = judgement {
+    if let Some(Judgement { adapted, seed, difference, by_labels, adapted_error, seed_error, .. }) = judgement
+    {
         lines.push(("risk, adapted", shown(adapted)));
         lines.push(("risk, seed", shown(seed)));
         lines.push(("difference", shown(difference)));
+        if let Some(by_labels) = by_labels {
+            lines.push(("difference by labels", shown(by_labels)));
+        }
         lines.push(("error rate, adapted", shown(adapted_error)));
         lines.push(("error rate, seed", shown(seed_error)));
     }
@@ -38,6 +42,11 @@ pub fn adaptation(adaptation: &Adaptation, front: Front) -> String {
             Verdict::Failed => {
                 "The adaptation failed: the adapted model cannot be told to be better than the seed model on these \
                  rows. Keep the seed model, or adapt to more rows."
+            }
+            Verdict::Doubtful => {
+                "Whether the adapted model is better cannot be told: it seems so, but by an estimate that cannot be relied on here, \
+                 and views that depend on each other make any model look better. Give the class of some rows, drawn at random, \
+                 cut the views otherwise, or keep the seed model."
             }
         };
         text += &format!("\n{}\n", wrapped(words, WIDTH, 0));

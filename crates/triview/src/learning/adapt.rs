@@ -14,6 +14,7 @@ use super::halves::{Compared, Fits, best_of};
 use super::logistic::LogisticModel;
 use super::parts::Cached;
 use super::rows::{FeatureBatch, FeatureSource};
+use crate::answer::impossible;
 use crate::data::{Schema, expect};
 use crate::error::{Error, Result};
 use crate::estimator::{Common, Estimate, Estimator, Parameters, Params, Task};
@@ -22,6 +23,9 @@ use crate::metrics::Measured;
 use crate::settings::adaptation::{PENALTIES, SHARES, STEPS};
 use crate::settings::adaptation::{ROWS, ROWS_A_CLASS};
 use serde::Serialize;
+
+/// No loss that can be adapted to is smaller.
+const LEAST: f64 = 0.0;
 
 /// How to adapt a model to rows without labels.
 pub type AdaptParams = Parameters<AdaptTask>;
@@ -144,6 +148,9 @@ pub enum Verdict {
     Improved,
     /// It cannot be told to be smaller: keep the seed model.
     Failed,
+    /// It seems smaller, by a judgement that cannot be relied on: a diagnostic speaks against the estimate, or a risk comes out below
+    /// the smallest that can be. Views that depend on each other make the estimated risk fall without end.
+    Doubtful,
 }
 
 /// What is known of the adapted model's risk: means over rows that neither the model nor the labels were fitted on.
@@ -155,6 +162,8 @@ pub struct Judgement {
     pub seed: Measured,
     /// The adapted model's less the seed model's, row by row.
     pub difference: Measured,
+    /// The same on the rows whose class is known, where these are enough to tell: it holds whatever the views do.
+    pub by_labels: Option<Measured>,
     /// The error rate of the adapted model.
     pub adapted_error: Measured,
     /// That of the seed model.
@@ -285,7 +294,7 @@ impl Adapter {
         let (judgement, (place, start)) = match &halves {
             Some(halves) => {
                 let best = best_of(halves).ok_or_else(no_number)?;
-                (task.compare(&kept, halves)?.map(Judgement::from), best)
+                (task.compare(&kept, halves)?.map(|it| Judgement::new(it, estimate.trusted())), best)
             }
             None => (None, (0, vec![0.0; shape.len()])),
         };
@@ -319,10 +328,34 @@ impl Adapter {
     }
 }
 
-impl From<Compared> for Judgement {
-    fn from(compared: Compared) -> Self {
-        let Compared { adapted, seed, difference, adapted_error, seed_error } = compared;
-        let verdict = if difference.interval.high < 0.0 { Verdict::Improved } else { Verdict::Failed };
-        Self { adapted, seed, difference, adapted_error, seed_error, verdict }
+impl Adaptation {
+    /// Whether there is reason to use the model in the seed's place: it was found to be better, or nothing was asked and no diagnostic
+    /// speaks against what it was made of.
+    pub fn supported(&self) -> bool {
+        match &self.judgement {
+            Some(judgement) => judgement.verdict == Verdict::Improved,
+            None => self.seed.trusted(),
+        }
+    }
+}
+
+impl Judgement {
+    /// What was compared, by estimates that are to be trusted or not.
+    fn new(compared: Compared, trusted: bool) -> Self {
+        let Compared { adapted, seed, difference, adapted_error, seed_error, by_labels } = compared;
+        let sound =
+            trusted && ![adapted, seed].iter().any(|it| impossible(it.value, it.standard_error, LEAST));
+        // Labels decide where they can.
+        let known = by_labels.map(|it| it.interval);
+        let verdict = if known.is_some_and(|it| it.high < 0.0) {
+            Verdict::Improved
+        } else if known.is_some_and(|it| it.low > 0.0) || difference.interval.high >= 0.0 {
+            Verdict::Failed
+        } else if sound {
+            Verdict::Improved
+        } else {
+            Verdict::Doubtful
+        };
+        Self { adapted, seed, difference, by_labels, adapted_error, seed_error, verdict }
     }
 }

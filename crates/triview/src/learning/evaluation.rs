@@ -15,7 +15,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    fn of(values: &[f64]) -> Self {
+    pub(crate) fn of(values: &[f64]) -> Self {
         let rows = values.len() as f64;
         let value = values.iter().sum::<f64>() / rows;
         let spread = values.iter().map(|x| (x - value) * (x - value)).sum::<f64>();

@@ -6,6 +6,7 @@
 //! little is enough: a log risk of 0.033 came out as 0.073 with a standard error of 0.005.
 
 use super::ball::OldRows;
+use super::evaluation::Mean;
 use super::fits::{Candidate, Fitting, ModelFit};
 use super::general::LinearScores;
 use super::judge::{Judged, Spread, crossed_risk};
@@ -17,11 +18,11 @@ use crate::answer::{Blended, Interval, reach};
 use crate::data::{Batch, Sample, Schema, Source, total};
 use crate::error::Result;
 use crate::estimator::{Estimate, Estimator, Labeller};
-use crate::loss::Loss;
+use crate::loss::{Loss, losses_of, terms_of};
 use crate::metrics::{Measured, by_row, mean_of};
 use crate::moments::{Moments, Plan};
 use crate::numeric::argmax;
-use crate::settings::adaptation::PATIENCE;
+use crate::settings::adaptation::{LABELS, PATIENCE};
 
 /// What all fits share.
 pub(super) struct Fits<'a> {
@@ -74,6 +75,8 @@ pub(super) struct Compared {
     pub(super) difference: Measured,
     pub(super) adapted_error: Measured,
     pub(super) seed_error: Measured,
+    /// The difference of their losses on the rows whose class is known, where these are enough.
+    pub(super) by_labels: Option<Measured>,
 }
 
 impl Fits<'_> {
@@ -250,7 +253,42 @@ impl Fits<'_> {
             difference: measured(&adapted.minus(&seed)),
             adapted_error: adapted_error?,
             seed_error: seed_error?,
+            by_labels: self.by_labels(source, &models)?,
         }))
+    }
+
+    /// The loss of the halves' models less the seed model's, on the rows of the other half whose class is known.
+    fn by_labels<S: FeatureSource>(
+        &self,
+        source: &S,
+        models: &[LogisticModel; 2],
+    ) -> Result<Option<Measured>, S::Error> {
+        let mut differences = Vec::new();
+        for (half, model) in models.iter().enumerate() {
+            for batch in (Half { source, half: half as u64 }).batches()? {
+                let batch = batch?;
+                let known: Vec<usize> = (0..batch.rows()).filter(|&row| batch.label(row).is_some()).collect();
+                if known.is_empty() {
+                    continue;
+                }
+                let labels: Vec<usize> = known.iter().filter_map(|&row| batch.label(row)).collect();
+                let rows = batch.select(&known);
+                let losses = |model: &LogisticModel| -> Result<Vec<f64>> {
+                    let scores = model.scores(&rows)?;
+                    let terms: Vec<Vec<f64>> =
+                        (0..scores.views()).map(|view| terms_of(self.loss, &scores, view)).collect();
+                    Ok(losses_of(self.loss, &scores, &terms, &labels))
+                };
+                let (adapted, seed) = (losses(model)?, losses(self.seed)?);
+                differences.extend(adapted.iter().zip(&seed).map(|(adapted, seed)| adapted - seed));
+            }
+        }
+        if differences.len() < LABELS {
+            return Ok(None);
+        }
+        let Mean { value, standard_error } = Mean::of(&differences);
+        let reach = reach(self.level, differences.len(), f64::INFINITY);
+        Ok(Some(Measured { value, standard_error, interval: Interval::around(value, reach, standard_error) }))
     }
 
     /// The error rate of a model on the rows of a source, by triples of them that labels of other rows weigh.
