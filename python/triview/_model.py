@@ -43,7 +43,9 @@ class Model:
             view: np.array(weight, dtype=np.float64) for view, weight in weights.items()
         }
         #: Of each view, one number a class.
-        self.biases: dict[str, NDArray[np.float64]] = {view: np.array(bias, dtype=np.float64) for view, bias in biases.items()}
+        self.biases: dict[str, NDArray[np.float64]] = {
+            view: np.array(bias, dtype=np.float64) for view, bias in biases.items()
+        }
         #: The names of the features of each view.
         self.features: dict[str, list[str]] = {
             view: [str(name) for name in (features or {}).get(view, range(weight.shape[-1]))]
@@ -52,7 +54,9 @@ class Model:
         for view, weight in self.weights.items():
             expected = (len(self.classes), len(self.features[view]))
             if weight.shape != expected:
-                raise TriviewError(f"the weights of view `{view}` have the shape {weight.shape}: {expected} is needed")
+                raise TriviewError(
+                    f"the weights of view `{view}` have the shape {weight.shape}: {expected} is needed"
+                )
             if view not in self.biases or self.biases[view].shape != expected[:1]:
                 raise TriviewError(f"the biases of view `{view}` need {expected[0]} numbers, one a class")
             if not (np.isfinite(weight).all() and np.isfinite(self.biases[view]).all()):
@@ -65,7 +69,10 @@ class Model:
 
     def scores(self, features: Mapping[str, Any]) -> dict[str, NDArray[np.float64]]:
         """Give what each view says of each class: arrays (rows, classes), of arrays (rows, features)."""
-        return {view: np.asarray(features[view] @ weight.T) + self.biases[view] for view, weight in self.weights.items()}
+        return {
+            view: np.asarray(features[view] @ weight.T) + self.biases[view]
+            for view, weight in self.weights.items()
+        }
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that the command line reads."""
@@ -82,7 +89,11 @@ class Model:
     def to_bytes(self) -> bytes:
         """Give what a file of the model holds."""
         views = [{"name": view, "features": self.features[view]} for view in self.views]
-        envelope = {"triview": "model", "version": _VERSION, "header": {"views": views, "classes": self.classes}}
+        envelope = {
+            "triview": "model",
+            "version": _VERSION,
+            "header": {"views": views, "classes": self.classes},
+        }
         header: dict[str, Any] = {"__metadata__": {_KEY: json.dumps(envelope)}}
         chunks: list[bytes] = []
         at = 0
@@ -115,7 +126,9 @@ class Model:
 
         def tensor(name: str) -> NDArray[np.float64]:
             begin, end = header[name]["data_offsets"]
-            return np.frombuffer(data[8 + length + begin : 8 + length + end], dtype="<f8").reshape(header[name]["shape"])
+            return np.frombuffer(data[8 + length + begin : 8 + length + end], dtype="<f8").reshape(
+                header[name]["shape"]
+            )
 
         try:
             views = [view["name"] for view in names["views"]]
@@ -123,7 +136,9 @@ class Model:
             biases = {view: tensor(f"bias.{view}") for view in views}
         except (KeyError, ValueError, TypeError):
             raise TriviewError("the model is damaged: a tensor is missing or cut short") from None
-        return cls(weights, biases, names["classes"], {view["name"]: view["features"] for view in names["views"]})
+        return cls(
+            weights, biases, names["classes"], {view["name"]: view["features"] for view in names["views"]}
+        )
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return Model.from_bytes, (self.to_bytes(),)
@@ -140,8 +155,13 @@ class Model:
         names where it was fitted to a frame. Every column belongs to one view. The bias is shared out evenly.
         """
         if not hasattr(estimator, "coef_"):
-            raise TriviewError(f"a {type(estimator).__name__} has no coef_: a fitted linear classifier is needed")
-        weights, bias = np.atleast_2d(estimator.coef_), np.atleast_1d(estimator.intercept_)
+            raise TriviewError(
+                f"a {type(estimator).__name__} has no coef_: a fitted linear classifier is needed"
+            )
+        # Sparse after `sparsify`, and one 0 for all classes where no intercept was fitted.
+        coefficients = estimator.coef_.toarray() if hasattr(estimator.coef_, "toarray") else estimator.coef_
+        weights = np.atleast_2d(coefficients)
+        bias = np.broadcast_to(np.atleast_1d(estimator.intercept_), len(weights))
         if len(estimator.classes_) == 2 and len(weights) == 1:
             weights, bias = np.vstack([np.zeros_like(weights), weights]), np.concatenate([np.zeros(1), bias])
         known = [str(name) for name in getattr(estimator, "feature_names_in_", [])]
@@ -149,11 +169,17 @@ class Model:
         for view, columns in views.items():
             for column in columns:
                 if isinstance(column, str) and column not in known:
-                    raise TriviewError(f"view `{view}` has the feature `{column}`, which the classifier was not fitted to")
-            places[view] = [known.index(column) if isinstance(column, str) else int(column) for column in columns]
+                    raise TriviewError(
+                        f"view `{view}` has the feature `{column}`, which the classifier was not fitted to"
+                    )
+            places[view] = [
+                known.index(column) if isinstance(column, str) else int(column) for column in columns
+            ]
         used = sorted(place for own in places.values() for place in own)
         if used != list(range(weights.shape[1])):
-            raise TriviewError(f"the views have {len(used)} features: each of the classifier's {weights.shape[1]} belongs to one view")
+            raise TriviewError(
+                f"the views have {len(used)} features: each of the classifier's {weights.shape[1]} belongs to one view"
+            )
         return cls(
             {view: weights[:, own] for view, own in places.items()},
             {view: bias / len(places) for view in places},
@@ -162,14 +188,23 @@ class Model:
         )
 
     def to_sklearn(self) -> Any:
-        """Give the same as a fitted ``LogisticRegression`` over all features, view after view."""
+        """Give the same as a fitted ``LogisticRegression`` over all features, view after view.
+
+        It knows the features by their names, unless these are numbers or some views share one. Classes are texts.
+        """
         from sklearn.linear_model import LogisticRegression
 
-        weights, bias = np.hstack(list(self.weights.values())), sum(self.biases.values(), np.zeros(len(self.classes)))
+        weights, bias = (
+            np.hstack(list(self.weights.values())),
+            sum(self.biases.values(), np.zeros(len(self.classes))),
+        )
         model = LogisticRegression()
         if len(self.classes) == 2:
             weights, bias = weights[1:] - weights[:1], bias[1:] - bias[:1]
         model.coef_, model.intercept_ = weights, bias
         model.classes_, model.n_features_in_ = np.array(self.classes), weights.shape[1]
         model.n_iter_ = np.zeros(1, dtype=np.int32)
+        names = [name for view in self.views for name in self.features[view]]
+        if len(set(names)) == len(names) and not all(name.isdigit() for name in names):
+            model.feature_names_in_ = np.array(names, dtype=object)
         return model
