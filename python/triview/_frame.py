@@ -6,13 +6,11 @@ import importlib
 import importlib.util
 from typing import TYPE_CHECKING, Any
 
-from triview._core import TriviewError
+from triview._core import Records, TriviewError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import ModuleType
-
-    from triview._core import Records
 
 
 def optional(*names: str, purpose: str) -> ModuleType:
@@ -36,8 +34,14 @@ class Frame:
     Any library that reads Arrow's C stream takes it as it is (``polars.DataFrame(frame)``, ``pyarrow.table(frame)``, DuckDB).
     """
 
-    def __init__(self, records: Records) -> None:
-        self._records = records
+    def __init__(self, records: Records | str) -> None:
+        self._held = records
+
+    @property
+    def _records(self) -> Records:
+        if isinstance(self._held, str):
+            raise TriviewError(f"the rows are in `{self._held}`, where they were asked to go, and not held")
+        return self._held
 
     def __len__(self) -> int:
         return len(self._records)
@@ -71,8 +75,18 @@ class Frame:
         except KeyError:
             raise KeyError(f"no column {column!r}; there are {', '.join(self.columns)}") from None
 
+    def __getstate__(self) -> dict[str, Any]:
+        held = self._held
+        return self.__dict__ | {"_held": held if isinstance(held, str) else held.to_bytes()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        held = state["_held"]
+        self.__dict__.update(state | {"_held": held if isinstance(held, str) else Records.from_bytes("the table", held)})
+
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._records.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
+        if isinstance(self._held, str):
+            return f"{type(self).__name__}(rows in {self._held})"
         return f"{type(self).__name__}({len(self)} rows: {', '.join(self.columns)})"

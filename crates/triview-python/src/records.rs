@@ -6,11 +6,13 @@ use arrow_array::types::{ArrowPrimitiveType, Float32Type, Float64Type, Int64Type
 use arrow_array::{Array, ArrayRef, FixedSizeListArray, PrimitiveArray, RecordBatch, StringArray};
 use arrow_buffer::{ArrowNativeType, BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_cast::cast;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_ipc::writer::StreamWriter;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use numpy::PyArray1;
 use pyo3::buffer::{Element, PyBuffer};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyDict, PyList, PyTuple};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyTuple};
 use pyo3_arrow::PyTable;
 use std::fs::File;
 use std::panic::AssertUnwindSafe;
@@ -104,6 +106,22 @@ impl Records {
         Ok(columns)
     }
 
+    /// The rows as bytes of Arrow's stream format, which pickle carries.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut writer = StreamWriter::try_new(Vec::new(), &self.schema).map_err(refused)?;
+        self.batches.iter().try_for_each(|batch| writer.write(batch)).map_err(refused)?;
+        Ok(PyBytes::new(py, &writer.into_inner().map_err(refused)?))
+    }
+
+    /// What `to_bytes` made.
+    #[staticmethod]
+    fn from_bytes(name: String, bytes: &[u8]) -> PyResult<Self> {
+        let reader = StreamReader::try_new(bytes, None).map_err(refused)?;
+        let schema = reader.schema();
+        let batches = reader.collect::<Result<Vec<_>, _>>().map_err(refused)?;
+        Ok(Self::of(name, batches, schema))
+    }
+
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -158,7 +176,7 @@ impl Records {
 pub(crate) fn read_arrow(py: Python<'_>, path: PathBuf) -> PyResult<Records> {
     py.detach(|| {
         let file = File::open(&path)?;
-        let reader = arrow_ipc::reader::FileReader::try_new(file, None).map_err(refused)?;
+        let reader = FileReader::try_new(file, None).map_err(refused)?;
         let schema = reader.schema();
         let batches = reader.collect::<Result<Vec<_>, _>>().map_err(refused)?;
         Ok(Records::of("the table".into(), batches, schema))

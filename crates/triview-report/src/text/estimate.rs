@@ -496,6 +496,7 @@ pub(crate) mod tests {
             independence: Independence {
                 verdict: Verdict::Pass,
                 statistic: Some(0.000_31),
+                deviation: Some(0.000_5),
                 p_value: Some(0.283),
                 degrees_of_freedom: 12,
                 reason: None,

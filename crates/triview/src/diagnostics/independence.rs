@@ -49,6 +49,8 @@ pub struct Independence {
     pub verdict: Verdict,
     /// `S`, an unbiased estimate of the squared misfit in whitened coordinates; absent where untestable.
     pub statistic: Option<f64>,
+    /// How large `S` is by chance, one standard deviation; absent where untestable.
+    pub deviation: Option<f64>,
     /// The chance of such a statistic if the views are independent; absent where untestable.
     pub p_value: Option<f64>,
     /// By how many the moments outnumber what is fitted to them.
@@ -64,6 +66,7 @@ impl Independence {
         Self {
             verdict: Verdict::Untestable,
             statistic: None,
+            deviation: None,
             p_value: None,
             degrees_of_freedom,
             reason: Some(reason),
@@ -181,6 +184,7 @@ pub(crate) fn test(moments: &Moments, blended: &Blended, seed: u64) -> Result<Te
     let independence = Independence {
         verdict,
         statistic: Some(outcome.statistic),
+        deviation: Some(outcome.deviation),
         p_value: Some(outcome.p_value),
         degrees_of_freedom: freedom,
         reason: None,
@@ -221,6 +225,7 @@ struct BinsFit<'a> {
 /// What the residuals of a fit say.
 struct Outcome {
     statistic: f64,
+    deviation: f64,
     p_value: f64,
 }
 
@@ -276,8 +281,9 @@ impl<'a> BinsFit<'a> {
 
     /// The statistic and its p-value.
     fn outcome(&self, blocks: &[Block], seed: u64) -> Outcome {
-        let (statistic, p_value) = Products::of(&self.residuals(blocks)).test(FLIPS, 1.0, seed);
-        Outcome { statistic, p_value }
+        let products = Products::of(&self.residuals(blocks));
+        let (statistic, p_value) = products.test(FLIPS, 1.0, seed);
+        Outcome { statistic, deviation: products.deviation(), p_value }
     }
 
     /// For each block, weighted by its share of the rows, what the fit leaves of its moments off the tangent

@@ -73,6 +73,7 @@ pub(super) fn test(moments: &Moments, whitening: &Whitening, seed: u64) -> Resul
     Ok(Independence {
         verdict,
         statistic: Some(statistic),
+        deviation: Some(products.deviation()),
         p_value: Some(p_value),
         degrees_of_freedom: freedom,
         reason: None,

@@ -27,6 +27,12 @@ impl Products {
         cells.for_each(|(cell, other)| *cell += other);
     }
 
+    /// The standard deviation of the statistic below over random signs: how large it is by chance.
+    pub(super) fn deviation(&self) -> f64 {
+        let pairs = self.cells.iter().map(Vec::len).sum::<usize>() as f64;
+        self.cells.iter().flatten().map(|cell| cell * cell).sum::<f64>().sqrt() / pairs
+    }
+
     /// `S = sum over b != b' of <r_b, r_b'> / (B (B - 1))`, an unbiased estimate of the squared mean of the vectors, and the share
     /// of random signs for which it is as large, the given signs among them: its p-value, if vectors of mean zero
     /// are as likely as their negatives. No more signs are drawn once the p-value is sure not to be below `level`; what it
@@ -48,5 +54,27 @@ impl Products {
             }
         }
         (statistic, share(larger))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_deviation_is_that_of_random_signs() {
+        let vectors: Vec<Vec<f64>> =
+            (0..4).map(|b| (0..3).map(|i| f64::from(3 * b + i).sin()).collect()).collect();
+        let products = Products::of(&vectors);
+        // All sixteen signs of four vectors; the mean of the statistic over them is zero.
+        let flipped = |signs: u32| {
+            let sign = |b: usize| if signs >> b & 1 == 1 { 1.0 } else { -1.0 };
+            let cells = |b: usize| {
+                products.cells[b].iter().enumerate().map(move |(c, cell)| sign(b) * sign(c) * cell)
+            };
+            (0..4).flat_map(cells).sum::<f64>() / 6.0
+        };
+        let squares = (0..16).map(|signs| flipped(signs).powi(2)).sum::<f64>() / 16.0;
+        assert!((products.deviation() - squares.sqrt()).abs() < 1e-12);
     }
 }
