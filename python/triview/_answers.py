@@ -41,7 +41,7 @@ class Interval(NamedTuple):
 
 
 def _number(value: float | None) -> float:
-    """A number of the core's, for which unknown is null."""
+    """Take a number of the core's, for which unknown is null."""
     return math.nan if value is None else float(value)
 
 
@@ -75,12 +75,12 @@ class Answer:
     @property
     def risk(self) -> float:
         """The risk: the mean loss over the population that the rows are from."""
-        return _number(self._data["risk"])
+        return _number(self._known("risk"))
 
     @property
     def standard_error(self) -> float:
         """The standard error of the risk; not a number where it is not known."""
-        return _number(self._data["standard_error"])
+        return _number(self._known("standard_error"))
 
     @property
     def interval(self) -> Interval:
@@ -117,22 +117,22 @@ class Answer:
     @property
     def classes(self) -> list[str]:
         """The names of the classes."""
-        return list(self._data["classes"])
+        return list(self._known("classes"))
 
     @property
     def views(self) -> list[str]:
         """The names of the views, or of the annotators."""
-        return list(self._data["views"])
+        return list(self._known("views"))
 
     @property
     def class_prior(self) -> dict[str, float]:
         """How often each class occurs."""
-        return dict(zip(self.classes, self._data["class_prior"], strict=True))
+        return dict(zip(self.classes, self._known("class_prior"), strict=True))
 
     @property
     def rows(self) -> int:
         """The number of rows."""
-        return int(self._data["rows"])
+        return int(self._known("rows"))
 
     @property
     def segments(self) -> dict[str, dict[str, Any]]:
@@ -181,12 +181,16 @@ class Answer:
     def plot(self, ax: Any = None) -> Any:
         """Draw the quantities with their intervals, or the segments' risks where there are segments; needs matplotlib."""
         pyplot = optional("matplotlib.pyplot", purpose="plot()")
-        axes = ax if ax is not None else pyplot.subplots(figsize=(6, 3), layout="constrained")[1]
         bars = [(name, segment) for name, segment in self.segments.items() if "risk" in segment]
         if bars:
             lines = [next(self._quantities(segment, name)) | {"quantity": name} for name, segment in bars]
         else:
             lines = [line for line in self._quantities(self._data, None) if not math.isnan(line["low"])]
+        if not lines:
+            raise TriviewError(
+                f"there is nothing to draw: this {type(self).__name__.lower()} has no interval"
+            )
+        axes = ax if ax is not None else pyplot.subplots(figsize=(6, 3), layout="constrained")[1]
         for at, line in enumerate(reversed(lines)):
             axes.plot([line["low"], line["high"]], [at, at], color="C0", linewidth=2, solid_capstyle="butt")
             axes.plot([line["value"]], [at], marker="o", color="C0")
@@ -196,8 +200,11 @@ class Answer:
         return axes
 
     def __getitem__(self, key: str) -> Any:
+        return copy.deepcopy(self._known(key))
+
+    def _known(self, key: str) -> Any:
         try:
-            return copy.deepcopy(self._data[key])
+            return self._data[key]
         except KeyError:
             raise KeyError(f"no {key!r}; there are {', '.join(self._data)}") from None
 
@@ -206,7 +213,7 @@ class Answer:
         return dict(self._data.get("diagnostics", self._data))
 
     def _interval(self, key: str) -> Interval:
-        found = self._data[key]
+        found = self._known(key)
         level = found["level"] if "level" in found else self._data["level"]
         return Interval(_number(found["low"]), _number(found["high"]), float(level))
 
@@ -226,7 +233,7 @@ class Answer:
         return f"<div>{doubt}<pre>{first}</pre>{self._picture()}</div>"
 
     def _picture(self) -> str:
-        """The interval as a line and the risk as a dot, in a small picture."""
+        """Draw the interval as a line and the risk as a dot, in a small picture."""
         low, high, _ = self.interval
         if not all(map(math.isfinite, (low, high, self.risk))):
             return ""
@@ -348,6 +355,26 @@ class Sequences(Answer):
 
     _labels: Frame | None = None
 
+    @property
+    def classes(self) -> list[str]:
+        """The names of the states."""
+        return list(self._known("states"))
+
+    @property
+    def class_prior(self) -> dict[str, float]:
+        """How often each state occurs."""
+        return dict(zip(self.classes, self._known("state_prior"), strict=True))
+
+    @property
+    def rows(self) -> int:
+        """The number of tokens."""
+        return int(self._known("tokens"))
+
+    @property
+    def views(self) -> list[str]:
+        """The tokens before, at and after each place are the views of a sequence, and have no names."""
+        return []
+
     def labels(self) -> Frame:
         """Give the Viterbi state and the posterior of each token."""
         return _there(self._labels, "labels")
@@ -362,6 +389,22 @@ class Adaptation(Answer):
         self.model = model
 
     @property
+    def classes(self) -> list[str]:
+        """The names of the classes."""
+        return list(self._of_model.classes)
+
+    @property
+    def views(self) -> list[str]:
+        """The names of the views."""
+        return list(self._of_model.views)
+
+    @property
+    def _of_model(self) -> Model:
+        if self.model is None:
+            raise TriviewError("there is no adapted model: nothing says that it is better than the seed")
+        return self.model
+
+    @property
     def verdict(self) -> str:
         """Whether the adapted model is better than the seed: ``improved``, ``failed``, ``doubtful``, or ``not judged``."""
         return str(self._data.get("verdict", "not judged"))
@@ -371,9 +414,12 @@ class Adaptation(Answer):
 
     def to_frame(self) -> Any:
         """Give the risk of the seed and of the adapted model."""
-        lines = {"seed": self._data["seed"], "adapted": self._data}
+        # Without a judgement `seed` has no risk, and the answer none either.
+        lines = {"seed": self._data.get("seed", {}), "adapted": self._data}
         keys = ("risk", "standard_error")
-        return frame_of({"model": list(lines)} | {key: [line.get(key) for line in lines.values()] for key in keys})
+        return frame_of(
+            {"model": list(lines)} | {key: [line.get(key) for line in lines.values()] for key in keys}
+        )
 
     def __repr__(self) -> str:
         return f"<Adaptation: {self.verdict}{'' if self.trusted else ', not to be trusted'}>"

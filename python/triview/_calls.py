@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
+import operator
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,7 +19,17 @@ from triview._core import Records, TriviewError
 from triview._frame import Frame
 from triview._model import Model
 from triview._progress import listening
-from triview._tables import names_of, tables_of, with_riders
+from triview._tables import (
+    column_tables,
+    counted,
+    distinct,
+    feature_tables,
+    names_of,
+    numbers_of,
+    tables_of,
+    text_of,
+    with_riders,
+)
 
 if TYPE_CHECKING:
     from triview._core import Outcome
@@ -32,23 +44,41 @@ Group: TypeAlias = str | Sequence[str | Sequence[str]]
 Latent: TypeAlias = int | str | Mapping[Any, int]
 
 
+#: The options that have no value.
+_FLAGS = frozenset({"metrics", "by_position", "adapt", "no_judgement", "force", "crowd", "hmm"})
+#: The options that have several; of others the last would count.
+_LISTS = frozenset({"views", "classes", "features", "keep", "cuts"})
+
+
 def given(**options: Any) -> list[tuple[str, Any]]:
     """Options as the core takes them; those that are None are not given."""
     return [(name, _value(name, value)) for name, value in options.items() if value is not None]
 
 
 def _value(name: str, value: Any) -> Any:
-    if isinstance(value, bool | str | Records):
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if name in _FLAGS:
+        raise TypeError(f"`{name}` is {value!r}: True or False is needed")
+    # Of simulations, views and classes are counted.
+    if name in _LISTS and not isinstance(value, int | np.integer):
+        return names_of(value)
+    if isinstance(value, str | Records):
         return value
+    return _one(name, value)
+
+
+def _one(name: str, value: Any) -> str:
+    """Write one value as it can be typed."""
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return str(os.fspath(value))
     if name == "group":
         return ",".join(part if isinstance(part, str) else "+".join(part) for part in value)
     if isinstance(value, Mapping):
         return ",".join(f"{key}={number}" for key, number in value.items())
     if isinstance(value, int | float | np.number):
         return repr(value.item() if isinstance(value, np.number) else value)
-    return names_of(value)
+    raise TriviewError(f"`{name}` is a {type(value).__name__}: one value is needed")
 
 
 def _ask(
@@ -59,6 +89,7 @@ def _ask(
     threads: int | None,
     progress: bool | Listener | None,
 ) -> Outcome:
+    threads = None if threads is None else counted(threads, "threads", least=1)
     with listening(progress) as listener:
         return _core.call(verb, tables, options, threads=threads, progress=listener)
 
@@ -146,16 +177,21 @@ def estimate(
     """
     from triview._moments import Moments
 
-    merged = _merged(data) if not isinstance(data, str | os.PathLike) else None
+    if isinstance(data, Iterator) and not hasattr(data, "__arrow_c_stream__"):
+        data = list(distinct(data))
+    merged = _merged(data)
     if merged is not None:
         asked: dict[str, Any] = {
             "by": by, "label": label, "label_budget": label_budget, "amplify": amplify, "views": views, "classes": classes,
             "features": features, "input": input, "cluster": cluster, "group": group, "loss": loss, "feature_map": feature_map,
-            "latent": latent, "save_posterior": save_posterior, "metrics": metrics or None,
+            "latent": latent, "save_posterior": save_posterior, "metrics": metrics or None, "label_rows": label_rows or None,
+            "keep": keep,
         }  # fmt: skip
         for name, value in asked.items():
             if value is not None:
-                raise TriviewError(f"`{name}` is about rows, and moments have none: give the tables, or plan by it")
+                raise TriviewError(
+                    f"`{name}` is about rows, and moments have none: give the tables, or plan by it"
+                )
         assert isinstance(merged, Moments)
         return merged.solve(level=level, seed=seed, threads=threads, progress=progress, strict=strict)
     tables, columns = with_riders(
@@ -182,7 +218,8 @@ def _merged(data: Any) -> Moments | None:
     if isinstance(data, Moments):
         return data
     if isinstance(data, list | tuple) and data and all(isinstance(part, Moments) for part in data):
-        return sum(data[1:], start=data[0])
+        merged: Moments = functools.reduce(operator.add, data)
+        return merged
     return None
 
 
@@ -247,7 +284,9 @@ def compare(
     to; the other options are those of :func:`estimate`.
     """
     probability = input == "probability"
-    tables, columns = with_riders(tables_of(data, probability=probability), {"label": label, "cluster": cluster})
+    tables, columns = with_riders(
+        tables_of(data, probability=probability), {"label": label, "cluster": cluster}
+    )
     old = None if source is None else _one_table(source, "source", probability=probability)
     options = given(
         **columns, source=old, source_label=source_label, svg=svg, views=views, classes=classes, features=features,
@@ -307,7 +346,7 @@ def label(
 def votes(
     data: Any,
     *,
-    label: str | None = None,
+    label: Any = None,
     gold: Any = None,
     item: str | None = None,
     annotator: str | None = None,
@@ -329,9 +368,10 @@ def votes(
     Parameters
     ----------
     data
-        One row a vote (columns item, annotator, vote, under their usual names), or one row an item with a column for each annotator.
+        One row a vote (columns item, annotator, vote, under their usual names), or one row an item with a column for each annotator;
+        a frame, a dict of columns, or a path.
     label
-        A column with the class of the items for which it is known, drawn at random.
+        The class of the items for which it is known, drawn at random: a column's name, or an array with one value a row.
     gold
         The same as a table of its own (item and label), or a dict from items to classes.
     item, annotator, vote
@@ -354,15 +394,17 @@ def votes(
     Votes
         Whose ``labels()``, ``annotators()`` and ``review()`` are tables.
     """
-    tables = tables_of(data)
+    tables, columns = with_riders(column_tables(data), {"label": label})
     known = None if gold is None else _gold(gold)
     common = given(
-        votes=True, label=label, gold=known, item=item, annotator=annotator, vote=vote, cuts=cuts, smoothing=smoothing,
+        **columns, votes=True, gold=known, item=item, annotator=annotator, vote=vote, cuts=cuts, smoothing=smoothing,
         views=views, classes=classes, level=level, seed=seed,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
         paths = {name: Path(folder, f"{name}.arrow") for name in ("output", "annotators", "review")}
-        outcome = _ask("label", tables, [*common, *given(keep=keep, **paths)], threads=threads, progress=progress)
+        outcome = _ask(
+            "label", tables, [*common, *given(keep=keep, **paths)], threads=threads, progress=progress
+        )
         labels, annotators, review = (Frame(_core.read_arrow(path)) for path in paths.values())
     if label_budget is not None:
         options = [*common, *given(label_budget=label_budget)]
@@ -375,7 +417,9 @@ def votes(
 
 def _gold(gold: Any) -> Table:
     if isinstance(gold, Mapping):
-        items, classes = [str(item) for item in gold], [str(known) for known in gold.values()]
+        items, classes = [str(item) for item in gold], [text_of(known) for known in gold.values()]
+        if not items:
+            raise TriviewError("`gold` is empty: leave it out where no class is known")
         return Records.of_columns("the gold", [("item", items, False), ("label", classes, False)])
     return _one_table(gold, "gold")
 
@@ -401,7 +445,8 @@ def sequences(
     Parameters
     ----------
     data
-        One row a token: columns ``sequence``, ``position`` and ``emission:<state>``, log potentials.
+        One row a token: columns ``sequence``, ``position`` and ``emission:<state>``, log potentials; a frame, a dict of columns, or a
+        path.
     transition
         The model's log potentials of transitions: a file, or an array, row the state before and column the state after.
     initial
@@ -430,31 +475,45 @@ def sequences(
             transition=model, by_position=by_position, output=output, adapt=adapt, save_transition=save_transition, level=level,
             seed=seed,
         )  # fmt: skip
-        answer = Sequences(_ask("hmm", tables_of(data), options, threads=threads, progress=progress))
+        answer = Sequences(_ask("hmm", column_tables(data), options, threads=threads, progress=progress))
         if output is not None:
             answer._labels = Frame(_core.read_arrow(output))
     answer._checked(strict=strict)
     return answer
 
 
+#: What the row of the first states is called in a file of transitions.
+_INITIAL = "initial"
+
+
 def _transitions(transition: Any, initial: Any, states: Sequence[Any] | None) -> str:
-    """An array of transitions as the file that they are."""
-    array = np.asarray(transition, dtype=np.float64)
+    """Write an array of transitions as the file that they are."""
+    array = numbers_of(transition, "`transition`")
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise TriviewError(f"`transition` has the shape {array.shape}: one row and one column a state are needed")
+        raise TriviewError(
+            f"`transition` has the shape {array.shape}: one row and one column a state are needed"
+        )
     names = [str(state) for state in (states if states is not None else range(len(array)))]
     if len(names) != len(array):
         raise TriviewError(f"{len(names)} states are named and `transition` has {len(array)}")
+    if len({*names, _INITIAL}) <= len(names):
+        raise TriviewError(
+            f"the states are {', '.join(names)}: their names must differ, and none may be `{_INITIAL}`"
+        )
     rows: list[tuple[str, Any]] = list(zip(names, array, strict=True))
     if initial is not None:
-        first = np.asarray(initial, dtype=np.float64)
+        first = numbers_of(initial, "`initial`")
         if first.shape != (len(names),):
-            raise TriviewError(f"`initial` has the shape {first.shape}: {len(names)} numbers are needed, one a state")
-        rows.append(("initial", first))
+            raise TriviewError(
+                f"`initial` has the shape {first.shape}: {len(names)} numbers are needed, one a state"
+            )
+        rows.append((_INITIAL, first))
     quoted = ['"' + name.replace('"', '""') + '"' for name in names]
     lines = [",".join(["state", *quoted])]
     for name, row in rows:
-        lines.append(",".join(['"' + name.replace('"', '""') + '"', *(repr(float(number)) for number in row)]))
+        lines.append(
+            ",".join(['"' + name.replace('"', '""') + '"', *(repr(float(number)) for number in row)])
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -585,23 +644,6 @@ def adapt(
     return answer
 
 
-def feature_tables(data: Any) -> list[Table]:
-    """Tables of features: as those of scores, but that views may have different numbers of them, and may be sparse."""
-    if not isinstance(data, Mapping):
-        return tables_of(data)
-    columns = [(str(view), np.ascontiguousarray(_dense(features), dtype=np.float64), False) for view, features in data.items()]
-    for view, array, _ in columns:
-        if array.ndim != 2:
-            raise TriviewError(f"view `{view}` has {array.ndim} axes: an array (rows, features) is needed")
-        if len(array) != len(columns[0][1]):
-            raise TriviewError(f"view `{view}` has {len(array)} rows and view `{columns[0][0]}` {len(columns[0][1])}")
-    return [Records.of_columns("the features", columns)]
-
-
-def _dense(features: Any) -> Any:
-    return features.toarray() if hasattr(features, "toarray") else features
-
-
 def _model_file(model: Model | Path_, folder: str) -> Path_:
     if not isinstance(model, Model):
         return model
@@ -640,7 +682,9 @@ def simulate(
     ``preset`` names the setting (two, three, six, ten and so on); the other options are those of ``triview simulate``.
     """
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
-        table, truth, transition = (Path(folder, name) for name in ("table.arrow", "truth.json", "transition.csv"))
+        table, truth, transition = (
+            Path(folder, name) for name in ("table.arrow", "truth.json", "transition.csv")
+        )
         options = given(
             preset=preset, rows=rows, views=views, classes=classes, shared=shared, subclasses=subclasses, missing=missing,
             loss=loss, crowd=crowd, annotators=annotators, votes=votes, spammers=spammers, adversaries=adversaries, hard=hard,

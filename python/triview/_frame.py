@@ -52,7 +52,7 @@ class Frame:
         return self._records.names
 
     def to_dict(self) -> dict[str, Any]:
-        """The columns: arrays of numbers, and lists of texts and Nones."""
+        """Give the columns: arrays of numbers, and lists of texts and Nones."""
         return self._records.columns()
 
     def to_pandas(self) -> Any:
@@ -81,7 +81,9 @@ class Frame:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         held = state["_held"]
-        self.__dict__.update(state | {"_held": held if isinstance(held, str) else Records.from_bytes("the table", held)})
+        self.__dict__.update(
+            state | {"_held": held if isinstance(held, str) else Records.from_bytes("the table", held)}
+        )
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._records.__arrow_c_stream__(requested_schema)

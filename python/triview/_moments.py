@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 from triview import _core
 from triview._answers import Answer
 from triview._calls import given
+from triview._core import TriviewError
 from triview._progress import listening
-from triview._tables import tables_of
+from triview._tables import counted, tables_of
 
 if TYPE_CHECKING:
     import os
@@ -38,14 +39,28 @@ def plan(
     Some ten thousand rows, drawn at random, are enough. Every part of the rows is then summed by the same plan, anywhere, and the
     sums of all parts add up to those of the whole. The options are those of :func:`estimate`.
     """
+    if cluster is not None and not isinstance(cluster, str):
+        raise TriviewError(
+            "`cluster` is an array, and a plan is for other rows too: name a column of theirs instead"
+        )
     reading = given(input=input, features=features, cluster=cluster)
     method = given(
-        views=views, classes=classes, group=group, loss=loss, feature_map=feature_map, latent=latent, seed=seed
+        views=views,
+        classes=classes,
+        group=group,
+        loss=loss,
+        feature_map=feature_map,
+        latent=latent,
+        seed=seed,
     )
     tables = tables_of(sample, probability=input == "probability")
     with listening(progress) as listener:
-        made = _core.plan(tables, [*reading, *method], threads=threads, progress=listener)
+        made = _core.plan(tables, [*reading, *method], threads=_threads(threads), progress=listener)
     return Plan(made, reading)
+
+
+def _threads(threads: int | None) -> int | None:
+    return None if threads is None else counted(threads, "threads", least=1)
 
 
 class Plan:
@@ -71,7 +86,8 @@ class Plan:
         ``starting_at`` is how many rows stand before the part: rows are dealt to blocks by their place in the whole, so that many
         small parts do not all fill the same blocks.
         """
-        return Accumulator(self._core.accumulator(starting_at=starting_at), self._reading, threads)
+        start = counted(starting_at, "starting_at")
+        return Accumulator(self._core.accumulator(starting_at=start), self._reading, _threads(threads))
 
     def to_bytes(self) -> bytes:
         """Give the plan as bytes. How tables are read (``input``, ``features``, ``cluster``) is not among them, but is pickled."""
@@ -154,6 +170,7 @@ class Moments:
         strict: bool = False,
     ) -> Answer:
         """Estimate the risk of the rows that were summed. What takes rows, such as the error rate, is not known any more."""
+        seed, threads = counted(seed, "seed"), _threads(threads)
         with listening(progress) as listener:
             answer = Answer(self._core.solve(level=level, seed=seed, threads=threads, progress=listener))
         answer._checked(strict=strict)
