@@ -13,7 +13,7 @@ use triview::lab::Preset;
 use triview::latent::Latent;
 use triview::loss;
 use triview_report::words::Front;
-use triview_table::{Input, Keep, Origin, ReadOptions};
+use triview_table::{Input, Keep, Origin, Pattern, ReadOptions};
 
 /// How wrong is a model on data without labels?
 #[derive(Debug, Parser)]
@@ -349,6 +349,9 @@ pub(crate) struct InputArgs {
 /// How a table is to be read.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
+    /// How the columns of scores are named, such as '{view}_{class}' [default: {view}:{class}]
+    #[arg(long, value_name = "PATTERN", help_heading = "Reading tables")]
+    pub(crate) columns: Option<Pattern>,
     /// The views to use, three or more [default: all]
     #[arg(long, value_name = "A,B,C", value_delimiter = ',', help_heading = "Reading tables")]
     pub(crate) views: Option<Vec<String>>,
@@ -371,15 +374,18 @@ impl TableArgs {
     /// The same for the readers, with the column that tells segments apart.
     pub(crate) fn read_options(&self, by: Option<&str>) -> ReadOptions {
         ReadOptions {
+            columns: self.columns.clone(),
             views: self.views.clone(),
             classes: self.classes.clone(),
             input: match self.input {
                 Some(InputKind::Probability) => Input::Probability,
-                Some(InputKind::Score) | None => Input::Score,
+                Some(InputKind::Score) => Input::Score,
+                None => Input::Unsaid,
             },
             features: self.features.clone().unwrap_or_default(),
             cluster: self.cluster.clone(),
             segment: by.map(str::to_owned),
+            period: None,
             label: None,
             keep: Keep::Nothing,
             prefetch: rayon::current_num_threads() > 1,

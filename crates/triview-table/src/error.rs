@@ -53,7 +53,7 @@ pub enum Error {
     },
     /// Bytes that are in none of the formats.
     #[error(
-        "`{}` is {looks}; score tables are CSV, Parquet, Arrow IPC (file or stream) or NPY",
+        "`{}` is {looks}; score tables are CSV, JSON Lines, Parquet, Arrow IPC (file or stream) or NPY",
         path.display()
     )]
     UnknownFormat {
@@ -83,6 +83,16 @@ pub enum Error {
         /// What is missing.
         detail: String,
     },
+    /// A compressed file that cannot be unpacked.
+    #[error("`{}` is compressed with {packing} and cannot be unpacked: {source}; copy or compress it again", path.display())]
+    Unpack {
+        /// The file.
+        path: PathBuf,
+        /// What it is compressed with.
+        packing: &'static str,
+        /// What the decoder said.
+        source: io::Error,
+    },
     /// A file that breaks the rules of its format.
     #[error("`{}` is not a readable {format} file: {reason}; write it again", path.display())]
     Corrupt {
@@ -101,8 +111,8 @@ pub enum Error {
     },
     /// No column looks like scores.
     #[error(
-        "`{}` has no score columns; they are named `view:class` (such as `image:cat`) or are one list a view; \
-         found {}",
+        "`{}` has no score columns; they are named `view:class` (such as `image:cat`; `--columns` takes other patterns) or are one list a \
+         view, or, of two classes, one column a view that `--views` names; hard predictions take `--votes`; found {}",
         path.display(), quoted(columns)
     )]
     NoScoreColumns {
@@ -110,6 +120,83 @@ pub enum Error {
         path: PathBuf,
         /// The columns there are.
         columns: Vec<String>,
+    },
+    /// Columns that are named by view and class, but in another way.
+    #[error(
+        "`{}` has no columns `view:class`, but they look like `{pattern}` with the views {} and the classes {}: say so with \
+         `--columns '{pattern}'`",
+        path.display(), quoted(views), quoted(classes)
+    )]
+    OtherNames {
+        /// The file.
+        path: PathBuf,
+        /// The pattern that fits.
+        pattern: String,
+        /// The views by it.
+        views: Vec<String>,
+        /// The classes by it.
+        classes: Vec<String>,
+    },
+    /// A table with one row a vote where scores are needed.
+    #[error(
+        "`{}` has no score columns; its columns {} look like one row a vote: say so with `--votes`",
+        path.display(), quoted(columns)
+    )]
+    TableOfVotes {
+        /// The file.
+        path: PathBuf,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// A pattern that is none.
+    #[error(
+        "`{pattern}` is no pattern of column names: {reason}; write where the two stand, such as `{{view}}_{{class}}`, or \
+         `{{view}}` alone for one column a view"
+    )]
+    Pattern {
+        /// The pattern.
+        pattern: String,
+        /// What is wrong with it.
+        reason: &'static str,
+    },
+    /// A pattern that no column is named by.
+    #[error(
+        "`{}` has no column that is named like `{pattern}`; there are {}",
+        path.display(), quoted(columns)
+    )]
+    PatternFitsNothing {
+        /// The file.
+        path: PathBuf,
+        /// The pattern.
+        pattern: String,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// Views of one column each, and another number of classes than two.
+    #[error(
+        "`{}`: view `{column}` is one column, which is the probability or log-odds of the second of two classes, and `--classes` \
+         names {given}; name two, or give one column for each class",
+        path.display()
+    )]
+    NotTwoClasses {
+        /// The file.
+        path: PathBuf,
+        /// The view.
+        column: String,
+        /// Classes named.
+        given: usize,
+    },
+    /// Rows that look like probabilities where nothing was said of them.
+    #[error(
+        "`{}`: in all of the first {rows} rows the numbers of every view lie between 0 and 1 and add up to one, as probabilities do: say \
+         `--input probability` to take their logarithms, or `--input score` if they are scores all the same",
+        path.display()
+    )]
+    Probabilities {
+        /// The first file.
+        path: PathBuf,
+        /// Rows that were looked at.
+        rows: usize,
     },
     /// No column looks like features.
     #[error(
@@ -208,6 +295,19 @@ pub enum Error {
         path: PathBuf,
         /// The views there are, each with its number of classes where it is known.
         views: Vec<(String, Option<usize>)>,
+    },
+    /// Fewer than three views were asked for, of a file that has as many.
+    #[error(
+        "`--views` names {} of the {} views that `{}` has, {}; three or more are needed",
+        asked.len(), found.len(), path.display(), quoted(found)
+    )]
+    FewViewsAsked {
+        /// The file.
+        path: PathBuf,
+        /// The views asked for.
+        asked: Vec<String>,
+        /// The views there are.
+        found: Vec<String>,
     },
     /// Fewer than two classes.
     #[error(
@@ -369,6 +469,36 @@ pub enum Error {
         column: String,
         /// What stands there (its beginning, if it is long).
         text: String,
+    },
+    /// A number with a decimal comma.
+    #[error(
+        "`{}`, row {row}, column `{column}`: `{text}` is written with a decimal comma; write numbers with a point (in pandas \
+         `read_csv(..., decimal=',')` and `to_csv` again)",
+        path.display()
+    )]
+    DecimalComma {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What stands there.
+        text: String,
+    },
+    /// A text that is no time where rows are answered by periods of time.
+    #[error("`{}`, row {row}, column `{column}`: `{text}` is not {expected}; mend the value or remove the row", path.display())]
+    NotATime {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What stands there (its beginning, if it is long).
+        text: String,
+        /// What should.
+        expected: &'static str,
     },
     /// A further feature of a view that is NaN or infinite.
     #[error(
@@ -743,8 +873,8 @@ pub enum Error {
     },
     /// A row with too few or too many fields.
     #[error(
-        "`{}`, row {row} has {found} field(s) where the header has {expected}; look for a missing comma or an \
-         unquoted one",
+        "`{}`, row {row} has {found} field(s) where the header has {expected}; look for a missing separator, an \
+         unquoted one, or decimal commas",
         path.display()
     )]
     RowLength {
@@ -756,6 +886,18 @@ pub enum Error {
         expected: u64,
         /// Fields in the row.
         found: u64,
+    },
+    /// A quote that is opened and not closed where its text ends.
+    #[error(
+        "`{}`, row {row}: a quote is opened in this row and not closed where the text ends: all that follows would be taken for \
+         one text; close it, or write a quote within a text twice",
+        path.display()
+    )]
+    UnclosedQuote {
+        /// The file.
+        path: PathBuf,
+        /// The row (0 is the header).
+        row: u64,
     },
     /// A row so long that it cannot be meant.
     #[error(
@@ -861,6 +1003,14 @@ pub enum Error {
         /// The batch.
         batch: usize,
     },
+    /// What the core refuses of a row of a file.
+    #[error("`{}`, {source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What it refuses, with the row within the file.
+        source: triview::Error,
+    },
     /// What the core refuses.
     #[error(transparent)]
     Core(#[from] triview::Error),
@@ -896,7 +1046,6 @@ pub(crate) fn shortened(text: &str, most: usize) -> String {
     }
 }
 
-/// The start of a sentence that proposes a name, if there is one.
 /// What has been done by a column.
 fn past(verb: &str) -> &'static str {
     match verb {
@@ -907,6 +1056,7 @@ fn past(verb: &str) -> &'static str {
     }
 }
 
+/// The start of a sentence that proposes a name, if there is one.
 fn did_you_mean(nearest: &Option<String>) -> String {
     nearest.as_ref().map(|name| format!("did you mean `{name}`? ")).unwrap_or_default()
 }

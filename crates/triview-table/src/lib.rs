@@ -1,7 +1,7 @@
 //! Score tables, moments and models on disk, and Arrow's record batches in memory.
 //!
-//! A score table holds, for each row, what three views say of each class. [`Table`] reads CSV, Parquet, Arrow
-//! IPC and NPY files, several of them as one data set, as a [`Source`](triview::data::Source) of batches:
+//! A score table holds, for each row, what three views say of each class. [`Table`] reads CSV, JSON Lines,
+//! Parquet, Arrow IPC and NPY files, several of them as one data set, as a [`Source`](triview::data::Source) of batches:
 //!
 //! ```no_run
 //! use triview::data::Source;
@@ -52,8 +52,8 @@ mod write;
 
 pub use error::Error;
 pub use read::{
-    FeatureOptions, FeatureTable, Format, Input, Keep, Named, Origin, ReadOptions, Records, SequenceTable,
-    Table, VoteOptions, VoteTable, read_transitions, silence_caught_panics,
+    FeatureOptions, FeatureTable, Format, Input, Keep, Named, NoPeriod, Origin, Pattern, Period, ReadOptions,
+    Records, SequenceTable, Table, VoteOptions, VoteTable, read_transitions, silence_caught_panics,
 };
 pub use write::{Values, replace, write_array, write_columns, write_scores, write_transitions};
 

@@ -112,8 +112,7 @@ fn header_only() {
 #[test]
 fn unknown_format() {
     let folder = folder();
-    let cases: [(&[u8], &str); 6] = [
-        (b"\x1f\x8b\x08\x00", "gzip"),
+    let cases: [(&[u8], &str); 5] = [
         (b"PK\x03\x04....", "zip archive"),
         (b"PARE....", "encrypted"),
         (b"\xff\xfea\x00:\x00", "UTF-16"),
@@ -237,7 +236,12 @@ fn view_count() {
     let array = put(&folder, "t.npy", npy(1, "'|u1'", false, "(1, 2, 2)", &[0; 4]));
     assert_refused!(read(&array), Error::ViewCount { .. }, "2 view(s)", "1 (2 classes)");
     let path = put(&folder, "t.csv", csv(&["1,2,3,4,5,6"]));
-    assert_refused!(read_with(&[&path], &views("a,b")), Error::ViewCount { .. }, "2 view(s)");
+    assert_refused!(
+        read_with(&[&path], &views("a,b")),
+        Error::FewViewsAsked { .. },
+        "2 of the 3 views",
+        "`c`"
+    );
     let array = put(&folder, "t.npy", npy(1, "'|u1'", false, "(1, 65, 2)", &[0; 130]));
     assert_refused!(
         read(&array),
@@ -251,7 +255,12 @@ fn view_count() {
 fn class_count() {
     let folder = folder();
     let path = put(&folder, "t.csv", "a:cat,b:cat,c:cat\n1,2,3\n");
-    assert_refused!(read(&path), Error::ClassCount { .. }, "1 class(es) (cat)", "at least two");
+    assert_refused!(
+        read_with(&[&path], &classes("cat")),
+        Error::ClassCount { .. },
+        "1 class(es) (cat)",
+        "at least two"
+    );
     let path = put(&folder, "t.npy", npy(1, "'|u1'", false, "(1, 3, 1)", &[0; 3]));
     assert_refused!(read(&path), Error::ClassCount { .. }, "1 class(es) (0)");
 }
@@ -518,6 +527,151 @@ fn row_length() {
         let path = put(&folder, "t.csv", csv(&["1,2,3,4,5,6", "1,2,3,4,5,6", row]));
         assert_refused!(read(&path), Error::RowLength { row: 3, .. }, "row 3", found, "header has 6");
     }
+}
+
+#[test]
+fn quotes_that_are_not_closed() {
+    let folder = folder();
+    let header = "a:cat,a:dog,b:cat,b:dog,c:cat,c:dog,note\n";
+    let row = |note: &str| format!("1,2,3,4,5,6,{note}\n");
+    let many = |count: usize| row("fine").repeat(count);
+    // The last field: all that follows is one text, and the row has as many fields as it should.
+    let text = header.to_owned() + &many(999) + &row("\"never closed") + &many(2000);
+    assert_refused!(
+        read(&put(&folder, "t.csv", text)),
+        Error::UnclosedQuote { row: 1000, .. },
+        "row 1000",
+        "quote"
+    );
+    // Closed by the next text that has quotes.
+    let text = header.to_owned() + &many(9) + &row("\"oh") + &many(90) + &row("\"said, so\"") + &many(9);
+    assert_refused!(read(&put(&folder, "t.csv", text)), Error::UnclosedQuote { row: 10, .. }, "row 10");
+    let text = header.replace("note", "\"note") + &many(3);
+    assert_refused!(read(&put(&folder, "t.csv", text)), Error::UnclosedQuote { row: 0, .. }, "row 0");
+}
+
+#[test]
+fn decimal_commas() {
+    let folder = folder();
+    let semicolons = csv(&["1,2,3,4,5,6"]).replace(',', ";") + "1,5;2,5;3;4;5;6\n";
+    let path = put(&folder, "t.csv", semicolons);
+    assert_refused!(
+        read(&path),
+        Error::DecimalComma { row: 2, .. },
+        "row 2",
+        "`a:cat`",
+        "`1,5`",
+        "decimal comma"
+    );
+    let path = put(&folder, "t.csv", csv(&["\"0,5\",2,3,4,5,6"]));
+    assert_refused!(read(&path), Error::DecimalComma { row: 1, .. }, "`0,5`");
+    let path = put(&folder, "t.csv", csv(&["0,5,2,3,4,5,6,1,2,3,4,5"]));
+    assert_refused!(read(&path), Error::RowLength { .. }, "decimal commas");
+}
+
+#[test]
+fn probabilities_that_nobody_said_are_such() {
+    let folder = folder();
+    let path = put(&folder, "t.csv", csv(&["0.5,0.5,1,0,0.253,0.75", "0,1,,,0.5,0.5"]));
+    assert_refused!(
+        read(&path),
+        Error::Probabilities { rows: 2, .. },
+        "--input probability",
+        "--input score"
+    );
+    let insists = ReadOptions { input: Input::Score, ..Default::default() };
+    assert_eq!(rows(&read_with(&[&path], &insists).unwrap().1)[0][1], [1.0, 0.0]);
+    // One row that is none is enough.
+    read(&put(&folder, "t.csv", csv(&["0.5,0.5,1,0,0.25,0.75", "0,1,1,0,0.5,0.9"]))).unwrap();
+    let one_column = put(&folder, "t.csv", "a,b,c\n0.5,0.25,1\n0.1,0.125,0.75\n");
+    assert_refused!(
+        read_with(&[&one_column], &views("a,b,c")),
+        Error::Probabilities { .. },
+        "--input probability"
+    );
+}
+
+#[test]
+fn names_of_another_pattern() {
+    let folder = folder();
+    let text = "week,text_cat,text_dog,image_cat,image_dog,sound_cat,sound_dog\n1,1,2,3,4,5,6\n";
+    let path = put(&folder, "t.csv", text);
+    assert_refused!(read(&path), Error::OtherNames { .. }, "--columns '{view}_{class}'", "`sound`", "`dog`");
+    // A semicolon for the colon, between commas.
+    let path = put(&folder, "t.csv", csv(&["1,2,3,4,5,6"]).replace(':', ";"));
+    assert_refused!(read(&path), Error::OtherNames { .. }, "--columns '{view};{class}'", "`a`", "`cat`");
+    let columns = Some("{view}.{class}".parse().unwrap());
+    let options = ReadOptions { columns, ..Default::default() };
+    assert_refused!(
+        read_with(&[&path], &options),
+        Error::PatternFitsNothing { .. },
+        "`{view}.{class}`",
+        "`a;cat`"
+    );
+    let refused = "{class}".parse::<triview_table::Pattern>();
+    assert_refused!(refused, Error::Pattern { .. }, "`{class}`", "no `{view}`", "{view}_{class}");
+}
+
+#[test]
+fn votes_for_scores() {
+    let folder = folder();
+    let path = put(&folder, "t.csv", "task,worker,label\n1,ann,cat\n1,bob,dog\n");
+    assert_refused!(read(&path), Error::TableOfVotes { .. }, "--votes", "`worker`");
+}
+
+#[test]
+fn one_column_and_three_classes() {
+    let folder = folder();
+    let path = put(&folder, "t.csv", "a,b,c\n1,2,3\n");
+    let options = ReadOptions { classes: classes("x,y,z").classes, ..views("a,b,c") };
+    assert_refused!(
+        read_with(&[&path], &options),
+        Error::NotTwoClasses { given: 3, .. },
+        "names 3",
+        "two classes"
+    );
+}
+
+#[test]
+fn packed_files_that_are_damaged() {
+    let folder = folder();
+    let gzip = put(&folder, "t.csv.gz", b"\x1f\x8b\x08\x00 cut off");
+    assert_refused!(read(&gzip), Error::Unpack { .. }, "t.csv.gz", "gzip", "again");
+    let whole = zstd::encode_all(csv(&["1,2,3,4,5,6"]).as_bytes(), 0).unwrap();
+    let zst = put(&folder, "t.csv.zst", &whole[..whole.len() - 9]);
+    assert_refused!(read(&zst), Error::Unpack { .. }, "t.csv.zst", "Zstandard");
+}
+
+#[test]
+fn texts_that_are_no_times() {
+    let folder = folder();
+    let path = put(
+        &folder,
+        "t.csv",
+        csv(&["1,2,3,4,5,6,2026-01-31", "1,2,3,4,5,6,later"]).replace("c:dog\n", "c:dog,at\n"),
+    );
+    let (segment, period) = (Some("at".to_owned()), Some("day".parse().unwrap()));
+    let options = ReadOptions { segment, period, ..Default::default() };
+    assert_refused!(
+        read_with(&[&path], &options),
+        Error::NotATime { row: 2, .. },
+        "row 2",
+        "`at`",
+        "`later`",
+        "2026-01-31"
+    );
+}
+
+#[test]
+fn a_loss_that_is_not_finite_is_of_a_row_of_its_file() {
+    let folder = folder();
+    let first = put(&folder, "first.csv", csv(&["1,2,3,4,5,6"; 5]));
+    let second = put(&folder, "second.csv", csv(&["1,2,3,4,5,6"; 5]));
+    let (table, _) = read_with(&[&first, &second], &ReadOptions::default()).unwrap();
+    let (loss, view, class) = ("log".to_owned(), "a".to_owned(), "cat".to_owned());
+    let core = triview::Error::LossNotFinite { loss, row: 6, view, class, value: f64::INFINITY };
+    let refused: Result<(), Error> = Err(table.in_file(core.into()));
+    assert_refused!(refused, Error::InFile { .. }, "second.csv`, row 2: the log loss");
 }
 
 #[test]

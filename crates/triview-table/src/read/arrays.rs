@@ -6,7 +6,7 @@ use crate::read::format::Format;
 use crate::read::lists;
 use crate::read::location::Location;
 use crate::read::numbers::Number;
-use crate::read::pending::Pending;
+use crate::read::pending::{NoKey, Pending};
 use crate::read::table::{Reader, Visit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
@@ -128,6 +128,7 @@ impl<I> Rows<I> {
         let places = &self.selection.places;
         let missing = (0..places.len()).map(|view| match &places[view] {
             Place::Columns(columns) => self.check_columns(view, columns),
+            Place::Second(column) => self.check_columns(view, &[*column]),
             Place::List { column, order } => self.check_lists(view, *column, order.len()),
         });
         self.missing = missing.collect::<Result<_, _>>()?;
@@ -219,8 +220,8 @@ impl<I> Rows<I> {
         let from = self.done;
         for (view, place) in self.selection.places.iter().enumerate() {
             match place {
-                Place::Columns(columns) => {
-                    for (class, &column) in columns.iter().enumerate() {
+                Place::Columns(_) | Place::Second(_) => {
+                    for (class, column) in place.columns() {
                         let cells = &mut pending.column(view, class)[..rows];
                         with_values!(self.array(column)?, values => {
                             for (cell, value) in cells.iter_mut().zip(&values[from..from + rows]) {
@@ -278,10 +279,8 @@ impl<I> Rows<I> {
         for at in 0..rows {
             text.clear();
             write!(text, "{}", values.value(at)).map_err(|error| refuse(&error))?;
-            if !pending.push_key(column.purpose, text.as_bytes()) {
-                let (path, row) = (self.location.name.clone(), self.row(self.done + at));
-                return Err(Error::Null { path, row, column: column.name.clone() });
-            }
+            let refuse = |no_key: NoKey| no_key.at(&self.location.name, self.row(self.done + at), column);
+            pending.push_key(column, text.as_bytes()).map_err(refuse)?;
         }
         Ok(())
     }

@@ -1,7 +1,10 @@
 //! Which columns of a file hold the scores.
 
 use crate::error::{Error, nearest};
+use crate::read::pattern::{Grid, Pattern, Split};
+use crate::read::period::Period;
 use crate::read::table::{Keep, ReadOptions};
+use crate::read::votes::is_of_votes;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use triview::data::{Schema, VIEWS};
@@ -36,6 +39,8 @@ pub(crate) enum Kind {
 pub(crate) enum Place {
     /// One column a class, in the order of the schema.
     Columns(Vec<usize>),
+    /// One column, of the second of two classes.
+    Second(usize),
     /// One list column. `order[class]` is the class's position in the list.
     List { column: usize, order: Vec<usize> },
 }
@@ -45,8 +50,19 @@ impl Place {
     pub(crate) fn width(&self) -> usize {
         match self {
             Place::Columns(columns) => columns.len(),
+            Place::Second(_) => 1,
             Place::List { order, .. } => order.len(),
         }
+    }
+
+    /// The classes that have a column of their own, and these.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (first, columns) = match self {
+            Place::Columns(columns) => (0, columns.as_slice()),
+            Place::Second(column) => (1, std::slice::from_ref(column)),
+            Place::List { .. } => (0, &[][..]),
+        };
+        columns.iter().enumerate().map(move |(at, &column)| (first + at, column))
     }
 }
 
@@ -82,6 +98,8 @@ pub(crate) struct KeyColumn {
     pub(crate) at: usize,
     pub(crate) name: String,
     pub(crate) whole: bool,
+    /// The periods of time that its values are in, where these are what is wanted.
+    pub(crate) period: Option<Period>,
 }
 
 /// The columns of one file that are read.
@@ -97,34 +115,62 @@ pub(crate) struct Selection {
     pub(crate) features: Vec<Vec<(String, usize)>>,
     /// The columns to cluster and to segment by, which may be one.
     pub(crate) keys: Vec<KeyColumn>,
+    /// The names of all columns of the file.
+    pub(crate) header: Vec<String>,
     pub(crate) ignored: Vec<String>,
 }
 
 /// The classes of a view, each with its column.
 pub(crate) type View<'a> = (&'a str, Vec<(&'a str, usize)>);
 
+/// The view and the class in each column's name, before and after the first colon.
+pub(crate) fn by_colon(columns: &[Column]) -> Vec<Split<'_>> {
+    let split = |column: &'_ Column| -> Option<(usize, usize)> {
+        let at = column.name.find(':')?;
+        (at > 0 && at + 1 < column.name.len()).then_some((at, at + 1))
+    };
+    columns
+        .iter()
+        .map(|column| split(column).map(|(end, from)| (&column.name[..end], &column.name[from..])))
+        .collect()
+}
+
+/// The view and the class in each column's name.
+fn split_names<'a>(columns: &'a [Column], pattern: Option<&Pattern>) -> Vec<Split<'a>> {
+    match pattern {
+        None => by_colon(columns),
+        Some(pattern) => {
+            pattern.split(&columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>())
+        }
+    }
+}
+
 /// Finds the views, the classes and the other columns that are wanted.
 pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Selection, Error> {
-    let features = named_views(path, columns, |view, name| is_feature(view, name, options))?;
-    let named = named_views(path, columns, |view, name| !is_feature(view, name, options))?;
-    let lists: Vec<View<'_>> = columns
-        .iter()
-        .enumerate()
-        .filter(|(_, column)| matches!(column.kind, Kind::List(_)))
-        .map(|(at, column)| (column.name.as_str(), vec![("", at)]))
-        .collect();
+    let split = split_names(columns, options.columns.as_ref());
+    let features = named_views(path, columns, &split, |view, name| is_feature(view, name, options))?;
+    let mut named = named_views(path, columns, &split, |view, name| !is_feature(view, name, options))?;
+    let of_kind = |of: fn(&Kind) -> bool| {
+        let found = columns.iter().enumerate().filter(move |(_, column)| of(&column.kind));
+        found.map(|(at, column)| (column.name.as_str(), vec![("", at)])).collect::<Vec<View<'_>>>()
+    };
+    let lists = of_kind(|kind| matches!(kind, Kind::List(_)));
+    let has = |views: &[View<'_>]| {
+        let asked = |view: &String| views.iter().any(|(name, _)| name == view);
+        options.views.as_ref().is_some_and(|wanted| wanted.iter().any(asked))
+    };
     let by_list = match &options.views {
-        Some(wanted) => {
-            let has =
-                |views: &[View<'_>]| wanted.iter().any(|view| views.iter().any(|(name, _)| name == view));
-            !has(&named) && (has(&lists) || named.is_empty())
-        }
+        Some(_) => !has(&named) && (has(&lists) || named.is_empty()),
         None => named.is_empty(),
     };
+    let numbers = of_kind(|kind| matches!(kind, Kind::Number));
+    if options.columns.is_none() && by_list && !has(&lists) && has(&numbers) {
+        named = numbers;
+    }
+    let by_list = by_list && named.is_empty();
     let found = if by_list { lists } else { named };
     if found.is_empty() {
-        let columns = columns.iter().map(|column| column.name.clone()).collect();
-        return Err(Error::NoScoreColumns { path: path.into(), columns });
+        return Err(no_scores(path, columns, options));
     }
     let views = wanted_views(path, columns, &found, options)?;
     let mut selection = Selection {
@@ -134,6 +180,7 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
         places: Vec::new(),
         features: wanted_features(path, columns, &features, &views, options)?,
         keys: Vec::new(),
+        header: Vec::new(),
         ignored: Vec::new(),
     };
     if by_list {
@@ -146,6 +193,10 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
         if let Some(k) = length.or(options.classes.as_ref().map(Vec::len)) {
             selection.name_lists(path, k, options)?;
         }
+    } else if let Some(second) = one_class(&views, options) {
+        numbers_only(path, columns, &views)?;
+        selection.classes = two_classes(path, &views, second, options)?;
+        selection.places = views.iter().map(|(_, place)| Place::Second(place[0].1)).collect();
     } else {
         let (classes, places) = match_classes(path, columns, &views, options)?;
         selection.classes = classes;
@@ -153,6 +204,54 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
     }
     selection.keys = key_columns(path, columns, &selection.used(), options)?;
     Ok(selection.ignoring_the_rest(columns))
+}
+
+/// Why no column holds scores: another way of naming them, or another kind of table.
+fn no_scores(path: &Path, columns: &[Column], options: &ReadOptions) -> Error {
+    let path = path.to_owned();
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    if let Some(pattern) = &options.columns {
+        return Error::PatternFitsNothing { path, pattern: pattern.to_string(), columns: names };
+    }
+    if is_of_votes(columns) {
+        return Error::TableOfVotes { path, columns: names };
+    }
+    match Pattern::fitting(&names.iter().map(String::as_str).collect::<Vec<_>>()) {
+        Some(Grid { pattern, views, classes }) => {
+            Error::OtherNames { path, pattern: pattern.to_string(), views, classes }
+        }
+        None => Error::NoScoreColumns { path, columns: names },
+    }
+}
+
+/// The class that is the only one of every view, of which the others are then the rest: its name, empty where it has none.
+fn one_class<'a>(views: &[View<'a>], options: &ReadOptions) -> Option<&'a str> {
+    let (_, first) = views.first()?;
+    let [(only, _)] = first.as_slice() else { return None };
+    let alike = views.iter().all(|(_, place)| matches!(place.as_slice(), [(class, _)] if class == only));
+    let second = options
+        .classes
+        .as_ref()
+        .is_none_or(|classes| only.is_empty() || matches!(classes.as_slice(), [_, second] if second == only));
+    (alike && second).then_some(*only)
+}
+
+/// The two classes of views that have one column each.
+fn two_classes(
+    path: &Path,
+    views: &[View<'_>],
+    second: &str,
+    options: &ReadOptions,
+) -> Result<Vec<String>, Error> {
+    match &options.classes {
+        Some(classes) if classes.len() == 2 => Ok(classes.clone()),
+        Some(classes) => {
+            let (path, column) = (path.to_owned(), views[0].0.to_owned());
+            Err(Error::NotTwoClasses { path, column, given: classes.len() })
+        }
+        None if second.is_empty() => Ok(["0", "1"].map(str::to_owned).to_vec()),
+        None => Ok(vec![format!("not {second}"), second.to_owned()]),
+    }
 }
 
 /// Finds the columns of a table of sequences: `sequence`, `position` and one `emission:<state>` a state, in this order of the
@@ -170,7 +269,7 @@ pub(crate) fn select_sequences(
         columns.iter().position(|column| column.name == name).ok_or_else(|| lacking(name))
     };
     let (sequence, position) = (place(SEQUENCE)?, place(POSITION)?);
-    let views = named_views(path, columns, |_, _| true)?;
+    let views = named_views(path, columns, &by_colon(columns), |_, _| true)?;
     let emission =
         views.iter().find(|(view, _)| *view == EMISSION).ok_or_else(|| lacking("emission:<state>"))?;
     let options = ReadOptions { classes: states.map(<[String]>::to_vec), ..ReadOptions::default() };
@@ -190,7 +289,9 @@ pub(crate) fn select_sequences(
             at: sequence,
             name: SEQUENCE.to_owned(),
             whole: false,
+            period: None,
         }],
+        header: Vec::new(),
         ignored: Vec::new(),
     };
     Ok(selection.ignoring_the_rest(columns))
@@ -206,6 +307,7 @@ impl Selection {
             places: Vec::new(),
             features: Vec::new(),
             keys: Vec::new(),
+            header: Vec::new(),
             ignored,
         }
     }
@@ -213,6 +315,7 @@ impl Selection {
     /// The same, which knows the columns that are not read.
     pub(crate) fn ignoring_the_rest(mut self, columns: &[Column]) -> Self {
         let used = self.used();
+        self.header = columns.iter().map(|column| column.name.clone()).collect();
         let other = |at: &usize| used.binary_search(at).is_err();
         self.ignored = (0..columns.len()).filter(other).map(|at| columns[at].name.clone()).collect();
         self
@@ -244,6 +347,7 @@ impl Selection {
         for place in &self.places {
             match place {
                 Place::Columns(columns) => used.extend(columns),
+                Place::Second(column) => used.push(*column),
                 Place::List { column, .. } => used.push(*column),
             }
         }
@@ -288,26 +392,32 @@ impl Selection {
 
     /// Puts views and classes into the order of `schema`, which is that of the file `first`.
     pub(crate) fn align(&mut self, path: &Path, first: &Path, schema: &Schema) -> Result<(), Error> {
+        let differ = |what, found: &[String], expected: &[String]| Error::FilesDiffer {
+            path: path.into(),
+            first: first.into(),
+            what,
+            found: found.into(),
+            expected: expected.into(),
+            nearest: {
+                let known: HashSet<&String> = expected.iter().collect();
+                let unknown = found.iter().find(|name| !known.contains(name));
+                unknown.and_then(|name| nearest(name, expected.iter().map(String::as_str)))
+            },
+        };
         let order = |what, found: &[String], expected: &[String]| {
             let at: HashMap<&String, usize> = found.iter().zip(0..).collect();
             let places: Option<Vec<usize>> = expected.iter().map(|name| at.get(name).copied()).collect();
-            places.filter(|_| found.len() == expected.len()).ok_or_else(|| Error::FilesDiffer {
-                path: path.into(),
-                first: first.into(),
-                what,
-                found: found.into(),
-                expected: expected.into(),
-                nearest: {
-                    let known: HashSet<&String> = expected.iter().collect();
-                    let unknown = found.iter().find(|name| !known.contains(name));
-                    unknown.and_then(|name| nearest(name, expected.iter().map(String::as_str)))
-                },
-            })
+            places.filter(|_| found.len() == expected.len()).ok_or_else(|| differ(what, found, expected))
         };
         let views = order("views", &self.views, schema.views())?;
         let classes = order("classes", &self.classes, schema.classes())?;
+        // One column cannot be that of the first class.
+        if self.places.iter().any(|place| matches!(place, Place::Second(_))) && classes != [0, 1] {
+            return Err(differ("classes", &self.classes, schema.classes()));
+        }
         let place = |view: &usize| match &self.places[*view] {
             Place::Columns(columns) => Place::Columns(classes.iter().map(|&class| columns[class]).collect()),
+            Place::Second(column) => Place::Second(*column),
             Place::List { column, order } => {
                 Place::List { column: *column, order: classes.iter().map(|&class| order[class]).collect() }
             }
@@ -327,7 +437,8 @@ impl Selection {
 
     /// What messages call a feature: its column.
     pub(crate) fn feature_label(&self, view: usize, feature: usize) -> String {
-        format!("{}:{}", self.views[view], self.features[view][feature].0)
+        let (_, at) = self.features[view][feature];
+        self.header.get(at).unwrap_or(&self.views[view]).clone()
     }
 
     /// The widths of the views.
@@ -337,11 +448,10 @@ impl Selection {
 
     /// What messages call a cell: its column, or its place in a list.
     pub(crate) fn label(&self, view: usize, class: usize) -> String {
-        let names = self.cells.get(view).unwrap_or(&self.classes);
+        let column = |at: usize| self.header.get(at).unwrap_or(&self.views[view]).clone();
         match &self.places[view] {
-            // The position in a sequence is one column for all states.
-            Place::Columns(columns) if columns.len() < names.len() => self.views[view].clone(),
-            Place::Columns(_) => format!("{}:{}", self.views[view], names[class]),
+            Place::Columns(columns) => column(columns[class.min(columns.len() - 1)]),
+            Place::Second(at) => column(*at),
             Place::List { order, .. } => format!("{}[{}]", self.views[view], order[class]),
         }
     }
@@ -385,11 +495,11 @@ fn wanted_features(
         })
     };
     if let Some(pattern) = options.features.iter().find(|pattern| !taken(pattern)) {
-        let of_views = |column: &&Column| {
-            column.name.split_once(':').is_some_and(|(of, _)| views.iter().any(|(view, _)| *view == of))
-        };
+        let split = split_names(columns, options.columns.as_ref());
+        let of_views =
+            |at: &usize| split[*at].is_some_and(|(of, _)| views.iter().any(|(view, _)| *view == of));
         let offered: Vec<String> =
-            columns.iter().filter(of_views).map(|column| column.name.clone()).collect();
+            (0..columns.len()).filter(of_views).map(|at| columns[at].name.clone()).collect();
         let nearest = nearest(pattern, offered.iter().map(String::as_str));
         let views = views.iter().map(|(view, _)| view.to_string()).collect();
         return Err(Error::NoFeature { path: path.into(), feature: pattern.clone(), views, nearest });
@@ -406,20 +516,18 @@ fn wanted_features(
     Ok(features)
 }
 
-/// The views of columns `view:class`, of those that are wanted, in the order of their first columns.
+/// The views of columns that are named by view and class, of those that are wanted, in the order of their first columns.
 pub(crate) fn named_views<'a>(
     path: &Path,
     columns: &'a [Column],
+    split: &[Split<'a>],
     wanted: impl Fn(&str, &str) -> bool,
 ) -> Result<Vec<View<'a>>, Error> {
     let mut views: Vec<View<'a>> = Vec::new();
     let mut place = HashMap::new();
     let mut seen = HashMap::new();
     for (at, column) in columns.iter().enumerate() {
-        let Some((view, class)) = column.name.split_once(':') else { continue };
-        if view.is_empty() || class.is_empty() || !wanted(view, class) {
-            continue;
-        }
+        let Some((view, class)) = split[at].filter(|(view, class)| wanted(view, class)) else { continue };
         if seen.insert(column.name.as_str(), at).is_some() {
             return Err(Error::DuplicateColumn { path: path.into(), column: column.name.clone() });
         }
@@ -458,10 +566,33 @@ pub(crate) fn wanted_views<'a>(
             Kind::List(length) => length,
             _ => Some(place.len()),
         };
-        let views = views.iter().map(|(view, place)| (view.to_string(), classes(place))).collect();
-        return Err(Error::ViewCount { path: path.into(), views });
+        let path = path.into();
+        return Err(match &options.views {
+            Some(asked) if found.len() >= VIEWS => {
+                let found = found.iter().map(|(view, _)| view.to_string()).collect();
+                Error::FewViewsAsked { path, asked: asked.clone(), found }
+            }
+            _ => {
+                let views = views.iter().map(|(view, place)| (view.to_string(), classes(place))).collect();
+                Error::ViewCount { path, views }
+            }
+        });
     }
     Ok(views)
+}
+
+/// Refuses views of which a column holds something else than numbers.
+fn numbers_only(path: &Path, columns: &[Column], views: &[View<'_>]) -> Result<(), Error> {
+    for (_, at) in views.iter().flat_map(|(_, place)| place) {
+        let Column { name, kind, .. } = &columns[*at];
+        let found = match kind {
+            Kind::Number => continue,
+            Kind::List(_) => "lists".into(),
+            Kind::Other(found) => found.clone(),
+        };
+        return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
+    }
+    Ok(())
 }
 
 /// The classes in their order, and each view's column for each of them.
@@ -471,21 +602,7 @@ fn match_classes(
     views: &[View<'_>],
     options: &ReadOptions,
 ) -> Result<(Vec<String>, Vec<Vec<usize>>), Error> {
-    for (_, place) in views {
-        for (_, at) in place {
-            if let Column { name, kind: Kind::Other(found), .. } = &columns[*at] {
-                return Err(Error::ColumnType {
-                    path: path.into(),
-                    column: name.clone(),
-                    found: found.clone(),
-                });
-            }
-            if let Column { name, kind: Kind::List(_), .. } = &columns[*at] {
-                let found = "lists".into();
-                return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
-            }
-        }
-    }
+    numbers_only(path, columns, views)?;
     let first = &views[0];
     let (classes, source): (Vec<String>, String) = match &options.classes {
         Some(classes) => (classes.clone(), "`--classes` names it".into()),
@@ -576,7 +693,10 @@ pub(crate) fn key_columns(
                 let found = names().map(str::to_owned).collect();
                 return Err(Error::ScoresAsKeys { path, column: name, purpose: purpose.verb(), found });
             }
-            Some(at) => keys.push(KeyColumn { purpose, at, name, whole: columns[at].whole }),
+            Some(at) => {
+                let period = options.period.filter(|_| purpose == Purpose::Segment);
+                keys.push(KeyColumn { purpose, at, name, whole: columns[at].whole, period });
+            }
         }
     }
     Ok(keys)

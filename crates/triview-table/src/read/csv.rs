@@ -1,13 +1,15 @@
-//! Comma-separated values.
+//! Text tables: fields between commas, semicolons or tabs.
 //!
 //! The `csv` crate splits the rows and the standard library reads the numbers: unlike a decoder into Arrow
 //! arrays, that leaves the row, the column and the text at hand when something is wrong.
 
 use crate::error::{Error, shortened};
-use crate::read::columns::{Column, Kind, Place, Selection};
+use crate::read::columns::{Column, Kind, Selection};
 use crate::read::format::Format;
 use crate::read::location::Location;
 use crate::read::pending::Pending;
+use crate::read::quotes::{Quotes, Unclosed};
+use crate::read::separator::separator;
 use crate::read::table::{Inspection, Reader, Visit};
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use std::fs::File;
@@ -16,30 +18,33 @@ use std::io::{self, Read};
 /// The most bytes that one row may have; a quote that is never closed would make a row of the whole file.
 const MOST: u64 = 64 << 20;
 
-/// The names in the first row.
-pub(crate) type Header = Vec<String>;
+/// The names in the first row, and what stands between them.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Header {
+    names: Vec<String>,
+    separator: u8,
+}
 
 /// Reads the header, and whether there is a row.
 pub(crate) fn inspect(location: &Location) -> Result<Inspection<Header>, Error> {
-    let mut records = Records::open(location)?;
-    let header = records.header()?;
+    let separator = separator(location)?;
+    let mut records = Records::open(location, separator)?;
+    let names = records.names()?;
     let empty = !records.next(&mut ByteRecord::new())?;
     let columns =
-        header.iter().map(|name| Column { name: name.clone(), kind: Kind::Number, whole: false }).collect();
-    Ok(Inspection { head: header, columns, rows: None, empty })
+        names.iter().map(|name| Column { name: name.clone(), kind: Kind::Number, whole: false }).collect();
+    Ok(Inspection { head: Header { names, separator }, columns, rows: None, empty })
 }
 
 /// Reads the rows.
 pub(crate) fn read(location: &Location, header: &Header, selection: &Selection) -> Result<Rows, Error> {
-    let mut records = Records::open(location)?;
-    if records.header()? != *header {
+    let mut records = Records::open(location, header.separator)?;
+    if records.names()? != header.names {
         return Err(location.changed());
     }
     let mut cells = Vec::new();
     for (view, place) in selection.places.iter().enumerate() {
-        if let Place::Columns(columns) = place {
-            cells.extend(columns.iter().enumerate().map(|(class, &field)| Cell { field, view, class }));
-        }
+        cells.extend(place.columns().map(|(class, field)| Cell { field, view, class }));
     }
     cells.sort_unstable_by_key(|cell| cell.field);
     let empty = vec![0; selection.places.len()];
@@ -53,8 +58,8 @@ pub(crate) fn texts(
     fields: &[usize],
     visit: Visit<'_>,
 ) -> Result<(), Error> {
-    let mut records = Records::open(location)?;
-    if records.header()? != *header {
+    let mut records = Records::open(location, header.separator)?;
+    if records.names()? != header.names {
         return Err(location.changed());
     }
     let mut record = ByteRecord::new();
@@ -90,9 +95,10 @@ impl Reader for Rows {
         while pending.room() > 0 && self.records.next(&mut self.record)? {
             self.fill_row(pending)?;
             for column in &self.selection.keys {
-                if !pending.push_key(column.purpose, &self.record[column.at]) {
-                    return Err(self.refuse(b"", column.name.clone()));
-                }
+                let (path, row) = (&self.records.location.name, self.records.row);
+                pending
+                    .push_key(column, &self.record[column.at])
+                    .map_err(|no_key| no_key.at(path, row, column))?;
             }
             pending.advance(1);
             filled += 1;
@@ -150,7 +156,11 @@ impl Rows {
         if text.is_empty() {
             return Error::Null { path, row, column };
         }
-        Error::NotANumber { path, row, column, text: shortened(&text, 40) }
+        let shown = shortened(&text, 40);
+        if text.matches(',').count() == 1 && number(text.replace(',', ".").as_bytes()).is_some() {
+            return Error::DecimalComma { path, row, column, text: shown };
+        }
+        Error::NotANumber { path, row, column, text: shown }
     }
 }
 
@@ -164,24 +174,24 @@ fn number(field: &[u8]) -> Option<f64> {
 #[derive(Debug)]
 struct Records {
     location: Location,
-    reader: csv::Reader<Allowance<File>>,
+    reader: csv::Reader<Allowance<Quotes<File>>>,
     /// Rows read so far, so in an error the number of the row at hand.
     row: u64,
 }
 
 impl Records {
-    fn open(location: &Location) -> Result<Self, Error> {
-        let input = Allowance { input: location.open()?, left: MOST };
-        let reader = ReaderBuilder::new().buffer_capacity(1 << 16).from_reader(input);
+    fn open(location: &Location, separator: u8) -> Result<Self, Error> {
+        let input = Allowance { input: Quotes::new(location.open()?, separator), left: MOST };
+        let reader = ReaderBuilder::new().delimiter(separator).buffer_capacity(1 << 16).from_reader(input);
         Ok(Self { location: location.clone(), reader, row: 0 })
     }
 
-    fn header(&mut self) -> Result<Header, Error> {
-        let header = match self.reader.headers() {
+    fn names(&mut self) -> Result<Vec<String>, Error> {
+        let names = match self.reader.headers() {
             Ok(header) => header.iter().map(|name| name.trim().to_owned()).collect(),
             Err(error) => return Err(self.refuse(error)),
         };
-        Ok(header)
+        Ok(names)
     }
 
     /// Reads the next row; false at the end.
@@ -200,7 +210,12 @@ impl Records {
             ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
                 Error::RowTooLong { path, row, most: MOST }
             }
-            ErrorKind::Io(source) => self.location.unreadable(source),
+            ErrorKind::Io(source) => {
+                match source.get_ref().and_then(|error| error.downcast_ref::<Unclosed>()) {
+                    Some(unclosed) => Error::UnclosedQuote { path, row: unclosed.row },
+                    None => self.location.unreadable(source),
+                }
+            }
             ErrorKind::Utf8 { .. } => self.location.corrupt(Format::Csv, "the header is not UTF-8 text"),
             other => self.location.corrupt(Format::Csv, format!("{other:?}")),
         }

@@ -4,7 +4,9 @@
 //! same readers; only views may have different numbers of features, all of which must be there.
 
 use crate::error::{Error, nearest};
-use crate::read::columns::{Column, Kind, Place, Selection, View, key_columns, named_views, wanted_views};
+use crate::read::columns::{
+    Column, Kind, Place, Selection, View, by_colon, key_columns, named_views, wanted_views,
+};
 use crate::read::hash::key;
 use crate::read::origin::Origin;
 use crate::read::pipeline::{FeaturePipeline, Pipeline};
@@ -142,7 +144,7 @@ impl Source for FeatureTable {
 
 /// Finds the views, their features and the label column.
 fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Selection, Error> {
-    let named = named_views(path, columns, |_, _| true)?;
+    let named = named_views(path, columns, &by_colon(columns), |_, _| true)?;
     let label = options.segment.as_deref();
     let lists: Vec<View<'_>> = columns
         .iter()
@@ -180,6 +182,7 @@ fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Sele
         cells: views.iter().map(|(_, cells)| if by_list { Vec::new() } else { names(cells) }).collect(),
         places,
         keys: Vec::new(),
+        header: Vec::new(),
         ignored: Vec::new(),
     };
     if by_list {
@@ -265,6 +268,7 @@ fn align(selection: &mut Selection, path: &Path, schema: &FeatureSchema, like: &
         places.push(match &selection.places[at] {
             Place::Columns(columns) => Place::Columns(order.iter().map(|&at| columns[at]).collect()),
             Place::List { column, .. } => Place::List { column: *column, order },
+            Place::Second(column) => Place::Second(*column),
         });
     }
     selection.places = places;

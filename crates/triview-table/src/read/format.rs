@@ -11,7 +11,7 @@ use triview::moments::begins_like_safetensors;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Comma-separated values with a header.
+    /// Fields between commas, semicolons or tabs, with a header.
     Csv,
     /// Apache Parquet.
     Parquet,
@@ -79,11 +79,9 @@ const HEAD: usize = 1024;
 
 /// Known things that are no score tables.
 fn foreign(head: &[u8]) -> Option<&'static str> {
-    let known: [(&[u8], &str); 6] = [
+    let known: [(&[u8], &str); 4] = [
         (b"PARE", "an encrypted Parquet file"),
         (b"FEA1", "a Feather file of version 1"),
-        (b"\x1f\x8b", "compressed with gzip; unpack it first"),
-        (b"\x28\xb5\x2f\xfd", "compressed with zstd; unpack it first"),
         (b"PK\x03\x04", "a zip archive (such as .npz or .xlsx); unpack it first"),
         (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
     ];

@@ -1,9 +1,10 @@
 //! A batch while it is being filled, of scores or of features.
 
-use crate::error::shortened;
-use crate::read::columns::Purpose;
+use crate::error::{Error, shortened};
+use crate::read::columns::{KeyColumn, Purpose};
 use crate::read::hash::key;
 use std::collections::BTreeMap;
+use std::path::Path;
 use triview::data::{Batch, rows_a_batch};
 use triview::learning::FeatureBatch;
 
@@ -35,6 +36,29 @@ pub(crate) struct Pending {
     kept: Vec<Vec<Option<String>>>,
     /// What the keys of the segments and labels stand for.
     names: BTreeMap<u64, String>,
+}
+
+/// Why the text of a row is no key.
+#[derive(Debug, PartialEq)]
+pub(crate) enum NoKey {
+    /// There is none.
+    Missing,
+    /// It is no time, where a time is needed.
+    NoTime { text: String },
+}
+
+impl NoKey {
+    /// The error of a row of a file.
+    pub(crate) fn at(self, path: &Path, row: u64, column: &KeyColumn) -> Error {
+        let (path, name) = (path.to_owned(), column.name.clone());
+        match self {
+            NoKey::Missing => Error::Null { path, row, column: name },
+            NoKey::NoTime { text } => {
+                let expected = column.period.map_or("a time", |period| period.expects());
+                Error::NotATime { path, row, column: name, text, expected }
+            }
+        }
+    }
 }
 
 impl Pending {
@@ -125,12 +149,19 @@ impl Pending {
     }
 
     /// Adds the key of one more row, made of its text. A blank is no text: a CSV file cannot tell the two apart, and
-    /// all formats are to agree. Says whether the row can be used: those without a text make a segment of their
-    /// own, but which rows they depend on is not known.
-    pub(crate) fn push_key(&mut self, purpose: Purpose, text: &[u8]) -> bool {
+    /// all formats are to agree. Rows without a text make a segment of their own, but which rows they depend on is not known.
+    pub(crate) fn push_key(&mut self, column: &KeyColumn, text: &[u8]) -> Result<(), NoKey> {
         let missing = text.trim_ascii().is_empty();
+        let period = match column.period.filter(|_| !missing) {
+            Some(period) => {
+                let text = String::from_utf8_lossy(text);
+                Some(period.name(&text).ok_or_else(|| NoKey::NoTime { text: shortened(text.trim(), 40) })?)
+            }
+            None => None,
+        };
+        let text = period.as_deref().map_or(text, str::as_bytes);
         let key = key(if missing { b"" } else { text });
-        let keys = match purpose {
+        let keys = match column.purpose {
             Purpose::Cluster => &mut self.clusters,
             Purpose::Segment => &mut self.segments,
             Purpose::Label => &mut self.labels,
@@ -138,17 +169,17 @@ impl Pending {
                 let text = (!missing).then(|| String::from_utf8_lossy(text).into_owned());
                 self.kept.resize_with(self.kept.len().max(place + 1), Vec::new);
                 self.kept[place].push(text);
-                return true;
+                return Ok(());
             }
         };
         keys.get_or_insert_with(|| Vec::with_capacity(self.capacity)).push(key);
-        if purpose == Purpose::Cluster {
-            return !missing;
+        if column.purpose == Purpose::Cluster {
+            return if missing { Err(NoKey::Missing) } else { Ok(()) };
         }
         self.names.entry(key).or_insert_with(|| {
             if missing { MISSING.into() } else { shortened(&String::from_utf8_lossy(text), LONGEST) }
         });
-        true
+        Ok(())
     }
 
     /// Takes the keys of the labels, where a column is read for them.
@@ -198,6 +229,35 @@ impl Pending {
                 .map(move |(class, column)| (view, class, &mut column[..rows]))
         });
         (columns, self.missing.as_deref().unwrap_or_default())
+    }
+
+    /// Whether all rows look like probabilities: every view that is there has numbers from 0 to 1 that add up to one. Of `second`,
+    /// views with one column for the second of two classes, only the first can be told.
+    pub(crate) fn looks_like_probabilities(&self, second: &[usize]) -> bool {
+        // Of a hundred classes rounded to three decimals the sum is off by 0.003 or so.
+        const ROUNDING: f64 = 0.02;
+        let likely = |view: usize, row: usize| {
+            let cells = self.scores[view].iter().skip(row).step_by(self.capacity);
+            let within = cells.clone().all(|cell| (0.0..=1.0).contains(cell));
+            within && (second.contains(&view) || (cells.sum::<f64>() - 1.0).abs() <= ROUNDING)
+        };
+        let mut there = (0..self.rows).flat_map(|row| (0..self.scores.len()).map(move |view| (view, row)));
+        let mut any = false;
+        let all = there.by_ref().filter(|(view, row)| !self.is_missing(*view, *row)).all(|(view, row)| {
+            any = true;
+            likely(view, row)
+        });
+        any && all
+    }
+
+    /// Gives the first of two classes what the second leaves of one, in views that have a column for the second alone.
+    pub(crate) fn fill_in_complements(&mut self, views: &[usize]) {
+        for &view in views {
+            let (first, second) = self.scores[view].split_at_mut(self.capacity);
+            for (first, second) in first.iter_mut().zip(second).take(self.rows) {
+                *first = 1.0 - second.clamp(0.0, 1.0);
+            }
+        }
     }
 
     /// The first row and view that is missing, where one is.

@@ -1,6 +1,7 @@
 //! From the files of a data set to its batches.
 
 use crate::error::Error;
+use crate::read::columns::Place;
 use crate::read::hash::key;
 use crate::read::pending::Pending;
 use crate::read::prefetch::Ahead;
@@ -97,6 +98,7 @@ impl Pipeline {
             runs.push(Run { member: self.at, before: self.done, start: pending.rows() });
             match reader.fill(&mut pending)? {
                 0 => {
+                    set.keep_length(self.at, self.done);
                     self.reader = None;
                     self.done = 0;
                     self.at += 1;
@@ -124,7 +126,18 @@ impl Filled {
             let (member, row) = origin(set, runs, row);
             (member.location.name.clone(), row, member.selection.label(view, class))
         };
+        let second: Vec<usize> = (0..set.widths.len())
+            .filter(|&view| matches!(set.members[0].selection.places[view], Place::Second(_)))
+            .collect();
+        if set.options.input == Input::Unsaid
+            && matches!(runs[0], Run { member: 0, before: 0, .. })
+            && self.pending.looks_like_probabilities(&second)
+        {
+            let path = set.members[0].location.name.clone();
+            return Err(Error::Probabilities { path, rows: self.pending.rows() });
+        }
         if set.options.input == Input::Probability {
+            self.pending.fill_in_complements(&second);
             let clipped = take_logs(&mut self.pending, &place)?;
             set.clipped.fetch_add(clipped, Ordering::Relaxed);
         }

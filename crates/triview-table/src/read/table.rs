@@ -4,11 +4,14 @@ use super::{csv, ipc, npy, parquet};
 use crate::arrow;
 use crate::error::Error;
 use crate::read::columns::{Column, Selection, select};
+use crate::read::compressed::unpacked;
 use crate::read::format::Format;
 use crate::read::json_lines::unrolled;
 use crate::read::location::Location;
 use crate::read::origin::{Origin, Records};
+use crate::read::pattern::Pattern;
 use crate::read::pending::Pending;
+use crate::read::period::Period;
 use crate::read::pipeline::{Batches, Pipeline};
 use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use arrow_array::RecordBatch;
@@ -24,8 +27,10 @@ use triview::data::{Batch, Schema, Source};
 /// What the numbers of a table are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Input {
-    /// Additive log potentials, used as they are.
+    /// Additive log potentials, used as they are; refused where they look like probabilities ([`Error::Probabilities`]).
     #[default]
+    Unsaid,
+    /// Additive log potentials, used as they are whatever they look like.
     Score,
     /// Probabilities, of which the natural logarithm is taken.
     Probability,
@@ -44,9 +49,12 @@ pub enum Keep {
 }
 
 /// What to read of a table, and how.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReadOptions {
-    /// The views, three or more, in this order; otherwise those of the file.
+    /// How the columns of scores are named; otherwise `view:class`.
+    pub columns: Option<Pattern>,
+    /// The views, three or more, in this order; otherwise those of the file. With two classes a view may be one column of this
+    /// name: the probability, or the log-odds, of the second.
     pub views: Option<Vec<String>>,
     /// Names of the classes, in the order of the lists; for columns `view:class` their order in the result.
     pub classes: Option<Vec<String>>,
@@ -59,6 +67,8 @@ pub struct ReadOptions {
     pub cluster: Option<String>,
     /// A column whose values are the segments that rows are answered by. It may be the one to cluster by.
     pub segment: Option<String>,
+    /// The periods of time that the segments' column is cut into; otherwise each of its values is one.
+    pub period: Option<Period>,
     /// A column with the class of each row that is known, empty elsewhere.
     pub label: Option<String>,
     /// The columns whose texts [`Table::keeping`] gives with the rows.
@@ -89,6 +99,8 @@ pub(crate) struct DataSet {
     pub(crate) clipped: AtomicU64,
     /// What the keys of segments stand for.
     names: Mutex<BTreeMap<u64, String>>,
+    /// The rows of the files that have been read to their ends.
+    lengths: Mutex<BTreeMap<usize, u64>>,
     /// The copies of pipes, which vanish with the table.
     _spooled: Vec<NamedTempFile>,
 }
@@ -101,8 +113,8 @@ impl DataSet {
         (widths, features): (Vec<usize>, Vec<usize>),
         spooled: Vec<NamedTempFile>,
     ) -> Arc<Self> {
-        let (clipped, names) = (AtomicU64::new(0), Mutex::default());
-        Arc::new(Self { members, options, widths, features, clipped, names, _spooled: spooled })
+        let (clipped, names, lengths) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
+        Arc::new(Self { members, options, widths, features, clipped, names, lengths, _spooled: spooled })
     }
 
     /// The number of rows, where the files say it without being read.
@@ -238,12 +250,44 @@ impl Table {
     pub fn segment_name(&self, key: u64) -> Option<String> {
         self.set.name(key)
     }
+
+    /// The same error, with the file and the row in it where the core named a row of the whole data set.
+    pub fn in_file(&self, error: Error) -> Error {
+        let Error::Core(triview::Error::LossNotFinite { loss, row, view, class, value }) = error else {
+            return error;
+        };
+        let (member, row) = self.set.file_of(row);
+        let source = triview::Error::LossNotFinite { loss, row, view, class, value };
+        Error::InFile { path: member.location.name.clone(), source }
+    }
 }
 
 impl DataSet {
     fn names(&self) -> MutexGuard<'_, BTreeMap<u64, String>> {
         // Names are only ever added, each whole: a thread that panicked left none half-written.
         self.names.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lengths(&self) -> MutexGuard<'_, BTreeMap<usize, u64>> {
+        self.lengths.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Keeps how many rows a file has, once it has been read to its end.
+    pub(crate) fn keep_length(&self, member: usize, rows: u64) {
+        self.lengths().insert(member, rows);
+    }
+
+    /// The file of a row of the data set that has been read, and its row there, both counted from zero.
+    fn file_of(&self, mut row: u64) -> (&Member, u64) {
+        let lengths = self.lengths();
+        let last = self.members.len() - 1;
+        for (at, member) in self.members.iter().enumerate() {
+            match lengths.get(&at) {
+                Some(rows) if *rows <= row && at < last => row -= rows,
+                _ => return (member, row),
+            }
+        }
+        (&self.members[last], row)
     }
 
     /// Keeps the names of segments, until there are more than anybody asks for.
@@ -295,8 +339,8 @@ pub(crate) fn locate(origins: &[Origin]) -> Result<(Vec<Location>, Vec<NamedTemp
             location
         });
     }
-    let locations =
-        locations.into_iter().map(|location| unrolled(location, &mut spooled)).collect::<Result<_, _>>()?;
+    let plain = |location| unrolled(unpacked(location, &mut spooled)?, &mut spooled);
+    let locations = locations.into_iter().map(plain).collect::<Result<_, _>>()?;
     Ok((locations, spooled))
 }
 

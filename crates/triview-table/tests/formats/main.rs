@@ -8,7 +8,9 @@ mod csv;
 mod every;
 mod features;
 mod keys;
+mod named;
 mod npy;
+mod wild;
 
 use arrow_array::builder::{FixedSizeListBuilder, Float32Builder, LargeListBuilder};
 use arrow_array::types::Float64Type;

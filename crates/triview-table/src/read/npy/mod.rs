@@ -45,6 +45,7 @@ pub(crate) fn read(location: &Location, head: &Header, selection: &Selection) ->
     let place = |place: &Place| match place {
         Place::List { column, order } => (*column, order.clone()),
         Place::Columns(columns) => (0, columns.clone()),
+        Place::Second(column) => (0, vec![*column]),
     };
     Ok(Rows {
         location: location.clone(),

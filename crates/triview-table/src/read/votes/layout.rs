@@ -99,6 +99,16 @@ pub(super) fn lay_out(path: &Path, columns: &[Column], options: &VoteOptions) ->
     Ok(Layout { rows, gold, kept, ignored })
 }
 
+/// Whether the names of the columns tell that there is one row a vote.
+pub(crate) fn is_of_votes(columns: &[Column]) -> bool {
+    let named = |role: Role| {
+        let (leading, others) = role.known();
+        let known = |name: &str| leading.contains(&name) || others.contains(&name);
+        columns.iter().any(|column| known(&plain(&column.name)))
+    };
+    [Role::Item, Role::Annotator, Role::Vote].into_iter().all(named)
+}
+
 fn rows(path: &Path, columns: &[Column], options: &VoteOptions, gold: Option<usize>) -> Result<Rows, Error> {
     let [item, annotator, vote] = {
         let mut found = [None; 3];

@@ -9,6 +9,7 @@ use crate::read::hash::Fnv;
 use crate::read::origin::Origin;
 use crate::read::table::{Keep, Member, locate};
 use gold::Given;
+pub(crate) use layout::is_of_votes;
 use layout::{Layout, Role, Rows, lay_out};
 use std::borrow::Cow;
 use std::collections::HashMap;
