@@ -112,6 +112,26 @@ pub enum Alarm {
         /// The smallest possible.
         least: f64,
     },
+    /// The risk is outside the range of its loss, though within its error.
+    OutsideRange {
+        /// The loss.
+        loss: String,
+        /// Its risk.
+        risk: f64,
+        /// The smallest that the loss can be.
+        low: f64,
+        /// The largest; nothing where it has no bound.
+        high: Option<f64>,
+    },
+    /// The interval is so wide that it cannot tell a model from a guess.
+    TooWide {
+        /// The loss.
+        loss: String,
+        /// The width of its interval; nothing where it has no end.
+        width: Option<f64>,
+        /// What scores that say nothing would cost.
+        guessing: f64,
+    },
     /// So few rows make up the squares of a loss that no rows tell its mean.
     HeavyTail {
         /// The loss.
@@ -277,6 +297,32 @@ pub enum Alarm {
     },
 }
 
+/// A number with four decimals, or with an exponent where it is enormous: a score of 1e300 has 301 digits.
+struct Short(f64);
+
+/// From here on a number is written with an exponent.
+const ENORMOUS: f64 = 1e7;
+
+impl fmt::Display for Short {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0.abs() < ENORMOUS, f.sign_plus()) {
+            (true, true) => write!(f, "{:+.4}", self.0),
+            (true, false) => write!(f, "{:.4}", self.0),
+            (false, true) => write!(f, "{:+.2e}", self.0),
+            (false, false) => write!(f, "{:.2e}", self.0),
+        }
+    }
+}
+
+/// The same without decimals.
+struct Whole(f64);
+
+impl fmt::Display for Whole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0.abs() < ENORMOUS { write!(f, "{:.0}", self.0) } else { write!(f, "{:.1e}", self.0) }
+    }
+}
+
 impl fmt::Display for Alarm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -309,16 +355,38 @@ impl fmt::Display for Alarm {
             }
             Alarm::Impossible { loss, risk, least } => write!(
                 f,
-                "the {loss} risk {risk:.4} is below the smallest possible loss of these rows, {least:.4}"
+                "the {loss} risk {} is below the smallest possible loss of these rows, {}",
+                Short(*risk),
+                Short(*least)
             ),
             Alarm::ImpossibleMoments { loss, risk, least } => write!(
                 f,
-                "the moments alone say {risk:.4} of the {loss} risk, which is below the smallest possible loss of these rows, {least:.4}"
+                "the moments alone say {} of the {loss} risk, which is below the smallest possible loss of these rows, {}",
+                Short(*risk),
+                Short(*least)
             ),
+            Alarm::OutsideRange { loss, risk, low, high } => {
+                let beyond = if risk < low { "below" } else { "above" };
+                let end = high.filter(|_| risk >= low).unwrap_or(*low);
+                write!(
+                    f,
+                    "the {loss} risk comes out as {}, {beyond} {}, which no {loss} loss is",
+                    Short(*risk),
+                    Short(end)
+                )
+            }
+            Alarm::TooWide { loss, width, guessing } => {
+                match width {
+                    Some(width) => write!(f, "the interval of the {loss} risk is {} wide", Short(*width))?,
+                    None => write!(f, "the interval of the {loss} risk has no end")?,
+                }
+                write!(f, ": it cannot tell the model from one that guesses, at {}", Short(*guessing))
+            }
             Alarm::HeavyTail { loss, rows } => write!(
                 f,
-                "about {rows:.0} of the rows make up the squares of the {loss} loss: its tail is so heavy that its variance may \
-                 be infinite, and neither these rows nor their labels tell its mean"
+                "about {} of the rows make up the squares of the {loss} loss: its tail is so heavy that its variance may \
+                 be infinite, and neither these rows nor their labels tell its mean",
+                Whole(*rows)
             ),
             Alarm::OneBlockRules { share } => write!(
                 f,
@@ -327,21 +395,25 @@ impl fmt::Display for Alarm {
             ),
             Alarm::OtherFeatures { loss, risk, joint_error } => write!(
                 f,
-                "another feature map says {risk:.4} of the {loss} risk, beyond their joint error of {joint_error:.4}"
+                "another feature map says {} of the {loss} risk, beyond their joint error of {}",
+                Short(*risk),
+                Short(*joint_error)
             ),
             Alarm::OtherGroups { groups, loss, difference, joint_error } => write!(
                 f,
-                "with the views grouped into {} the {loss} risk is {difference:+.4} off, beyond the joint error of {joint_error:.4}",
-                groups.join(", ")
+                "with the views grouped into {} the {loss} risk is {:+} off, beyond the joint error of {}",
+                groups.join(", "),
+                Short(*difference),
+                Short(*joint_error)
             ),
             Alarm::OtherOptimum { loss, risk } => {
-                write!(f, "another optimum fits as well and says {risk:.4} of the {loss} risk")
+                write!(f, "another optimum fits as well and says {} of the {loss} risk", Short(*risk))
             }
             Alarm::NamingUnclear { .. } | Alarm::AnnotatorsUnclear { .. } => {
                 f.write_str("the best naming of the classes leads the second-best by less than its error")
             }
             Alarm::FewRows { needed, given } => {
-                write!(f, "about {needed:.0} rows are needed to tell all {} apart", given.all())
+                write!(f, "about {} rows are needed to tell all {} apart", Whole(*needed), given.all())
             }
             Alarm::NoMajority { solved, groups, reason } => write!(
                 f,
@@ -357,11 +429,13 @@ impl fmt::Display for Alarm {
             }
             Alarm::LabelsDisagree { loss, without, with, joint_error } => write!(
                 f,
-                "without labels the {loss} risk comes out as {without:.4}, with them as {with:.4}, beyond their joint error of \
-                 {joint_error:.4}"
+                "without labels the {loss} risk comes out as {}, with them as {}, beyond their joint error of {}",
+                Short(*without),
+                Short(*with),
+                Short(*joint_error)
             ),
             Alarm::NegativeRisk { risk } => {
-                write!(f, "the risk {risk:.4} of a sequence is below zero, which no labelling's is")
+                write!(f, "the risk {} of a sequence is below zero, which no labelling's is", Short(*risk))
             }
             Alarm::ForbiddenTransitions { share } => write!(
                 f,
@@ -436,6 +510,12 @@ impl Alarm {
             Alarm::Impossible { .. } | Alarm::ImpossibleMoments { .. } => {
                 "the views depend on each other: a diagnosis may show which"
             }
+            Alarm::OutsideRange { .. } => {
+                "give more rows: the risk is too small to be told from none; otherwise the views depend on each other"
+            }
+            Alarm::TooWide { .. } => {
+                "give more rows or stronger views, or the labels of some rows, which hold whatever the views do"
+            }
             Alarm::HeavyTail { .. } => {
                 "scale the scores down, centre them over the classes, or take another loss"
             }
@@ -481,5 +561,34 @@ impl Alarm {
             }
             Alarm::OtherCrowd { .. } => "give more votes: these do not decide between the two",
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn enormous_numbers_have_few_digits() {
+        let loss = || "log".to_owned();
+        let alarms = [
+            Alarm::Impossible { loss: loss(), risk: -1e300, least: 1e300 },
+            Alarm::OtherFeatures { loss: loss(), risk: 1e300, joint_error: 1e299 },
+            Alarm::OtherGroups { groups: Vec::new(), loss: loss(), difference: -1e300, joint_error: 1e300 },
+            Alarm::FewRows { needed: 1e27, given: Given::Class },
+            Alarm::HeavyTail { loss: loss(), rows: 1e300 },
+            Alarm::TooWide { loss: loss(), width: Some(1e300), guessing: 1.0 },
+        ];
+        for alarm in alarms {
+            assert!(alarm.to_string().len() < 200, "{alarm}");
+        }
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_told_by_its_number() {
+        let outside =
+            |risk, high| Alarm::OutsideRange { loss: "log".into(), risk, low: 0.0, high }.to_string();
+        assert!(outside(-0.019, None).contains("-0.0190, below 0.0000"));
+        assert!(outside(3.25, Some(3.0)).contains("3.2500, above 3.0000"));
     }
 }

@@ -7,9 +7,10 @@ use crate::diagnostics::{Alarm, Conditioning, Independence, alarms};
 use crate::error::{Error, Result, Unmeasured};
 use crate::fit::Status;
 use crate::latent::States;
-use crate::loss::Whole;
+use crate::loss::{Whole, of_guessing};
 use crate::metrics::Metrics;
 use crate::moments::Grouping;
+use crate::settings::limits;
 use serde::{Serialize, Serializer};
 
 /// How the moments were solved for the class prior and the conditional means.
@@ -113,6 +114,37 @@ impl Estimate {
         self.tail = 0.0;
         self.blocks = metrics.parts;
         self.loss = loss.name().to_owned();
+        let k = self.classes.len();
+        let guessing = (0..k).map(|class| loss.value(&vec![0.0; k], class)).sum::<f64>() / k as f64;
+        self.alarms.retain(|alarm| !matches!(alarm, Alarm::OutsideRange { .. } | Alarm::TooWide { .. }));
+        self.judged([0.0, loss.largest()], guessing)
+    }
+
+    /// The same with an interval that stays in the range of its loss and a standard error only where it is known; raises an alarm where the
+    /// risk is out of that range, and where the interval is too wide to be of use.
+    pub(crate) fn judged(mut self, [low, high]: [f64; 2], guessing: f64) -> Self {
+        let scale = self.risk.abs().max(guessing);
+        if self.standard_error > limits::UNKNOWN_ERROR * scale {
+            self.standard_error = f64::INFINITY;
+            self.interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        }
+        self.interval = self.interval.within(low, high);
+        let (loss, risk) = (|| self.loss.clone(), self.risk);
+        let impossible = |alarm: &Alarm| matches!(alarm, Alarm::Impossible { .. } | Alarm::NotFinite);
+        let mut raised = Vec::new();
+        if !(low..=high).contains(&risk) && !self.alarms.iter().any(impossible) {
+            let high = Some(high).filter(|high| high.is_finite());
+            raised.push(Alarm::OutsideRange { loss: loss(), risk, low, high });
+        }
+        let width = self.interval.high - self.interval.low;
+        if !(width <= limits::WIDEST * scale) {
+            raised.push(Alarm::TooWide {
+                loss: loss(),
+                width: Some(width).filter(|w| w.is_finite()),
+                guessing,
+            });
+        }
+        self.alarms.extend(raised);
         self
     }
 
@@ -144,7 +176,11 @@ impl Estimate {
         let conditioning = Conditioning::new(moments, answer);
         let (status, alarms) = alarms(moments, answer, tested, &conditioning);
         let shape = [conditional.len(), conditional[0].nrows(), k];
-        Self {
+        let views = plan.schema.views().len();
+        let range = plan.loss.range(views);
+        // Scores that say nothing cost something finite, of however many views.
+        let guessing = of_guessing(&*plan.loss, views, k).unwrap_or(0.0);
+        let estimate = Self {
             risk: *risk,
             standard_error,
             tail: answer.blended.tail,
@@ -185,7 +221,8 @@ impl Estimate {
             independence: tested.independence.clone(),
             metrics: Err(Unmeasured::NoRows),
             alarms,
-        }
+        };
+        estimate.judged(range, guessing)
     }
 }
 

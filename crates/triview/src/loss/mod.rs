@@ -62,6 +62,11 @@ pub trait Loss: Send + Sync {
         false
     }
 
+    /// The smallest and the largest that it can be, of so many views.
+    fn range(&self, _views: usize) -> [f64; 2] {
+        [0.0, f64::INFINITY]
+    }
+
     /// Writes the terms `f_v(x_v, i)` of a view for each row and class.
     fn terms(&self, view: usize, rows: usize, scores: &[f64], terms: &mut [f64]);
 
@@ -251,6 +256,14 @@ pub(crate) fn all_losses(loss: &dyn Loss, batch: &Batch, terms: &[Vec<f64>]) -> 
     losses
 }
 
+/// What a row costs whose scores say nothing, over classes that are all as likely.
+pub(crate) fn of_guessing(loss: &dyn Loss, views: usize, k: usize) -> Result<f64> {
+    let batch = Batch::new(1, vec![vec![0.0; k]; views])?;
+    let terms: Vec<Vec<f64>> = (0..views).map(|view| terms_of(loss, &batch, view)).collect();
+    let of_class = |class: usize| losses_of(loss, &batch, &terms, &[class])[0];
+    Ok((0..k).map(of_class).sum::<f64>() / k as f64)
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
 mod tests {
@@ -284,6 +297,15 @@ mod tests {
         // The views predict 2, 0, 1.
         assert_eq!([0, 1, 2].map(|class| value(&*zero_one, &SCORES, class)), [2.0; 3]);
         assert!((value(&*exponential, &SCORES, 0) - (-1.2f64).exp()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn guessing_costs_what_it_does() {
+        let cost = |name: &str| of_guessing(&*by_name(name).unwrap(), 3, 4).unwrap();
+        assert!((cost("log") - 4f64.ln()).abs() < 1e-12);
+        assert!((cost("zero-one") - 3.0 * 0.75).abs() < 1e-12);
+        assert!(named().iter().all(|loss| of_guessing(&**loss, 3, 4).unwrap() > 0.0));
+        assert_eq!(ZeroOneLoss.range(5), [0.0, 5.0]);
     }
 
     #[test]

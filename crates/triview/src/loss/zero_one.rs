@@ -13,6 +13,10 @@ impl Loss for ZeroOneLoss {
         "zero-one"
     }
 
+    fn range(&self, views: usize) -> [f64; 2] {
+        [0.0, views as f64]
+    }
+
     fn terms(&self, _view: usize, rows: usize, scores: &[f64], terms: &mut [f64]) {
         terms.fill(0.0);
         for row in 0..rows {

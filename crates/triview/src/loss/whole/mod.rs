@@ -49,6 +49,14 @@ impl Whole {
         Self::ALL.into_iter().find(|whole| whole.name() == name)
     }
 
+    /// The largest that it can be; the smallest is zero.
+    pub(crate) fn largest(self) -> f64 {
+        match self {
+            Whole::Error => 1.0,
+            Whole::Brier => 2.0,
+        }
+    }
+
     /// What a row with these summed scores costs if it is of this class.
     pub fn value(self, scores: &[f64], class: usize) -> f64 {
         let row = Predicted::new(scores);
