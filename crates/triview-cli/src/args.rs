@@ -13,7 +13,7 @@ use triview::lab::Preset;
 use triview::latent::Latent;
 use triview::loss;
 use triview_report::words::Front;
-use triview_table::{Input, Keep, Origin, Pattern, ReadOptions};
+use triview_table::{Input, Keep, Origin, Pattern, Period, ReadOptions};
 
 /// How wrong is a model on data without labels?
 #[derive(Debug, Parser)]
@@ -101,6 +101,12 @@ pub(crate) struct EstimateArgs {
     /// Also answer for each value of this column on its own, in the same reading
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
+    /// The column of --by is a time, or a number: answer for each hour, day, week, month, or so many units of it
+    #[arg(long, value_name = "hour|day|week|month|N", requires = "by")]
+    pub(crate) period: Option<Period>,
+    /// Also what says how well it could be known: tau, singular values, distances and the fit
+    #[arg(long, short)]
+    pub(crate) verbose: bool,
     /// Votes instead of scores: hard predictions, or the labels of a crowd's annotators, one row a vote (columns item,
     /// annotator, vote) or one row an item (a column of classes for each annotator, empty where it did not vote)
     #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent"])]
@@ -346,6 +352,13 @@ pub(crate) struct InputArgs {
     pub(crate) method: MethodArgs,
 }
 
+/// What rows are answered by: the values of a column, or its periods of time.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct By<'a> {
+    pub(crate) column: &'a str,
+    pub(crate) period: Option<Period>,
+}
+
 /// How a table is to be read.
 #[derive(Debug, Args)]
 pub(crate) struct TableArgs {
@@ -372,7 +385,7 @@ pub(crate) struct TableArgs {
 
 impl TableArgs {
     /// The same for the readers, with the column that tells segments apart.
-    pub(crate) fn read_options(&self, by: Option<&str>) -> ReadOptions {
+    pub(crate) fn read_options(&self, by: Option<By<'_>>) -> ReadOptions {
         ReadOptions {
             columns: self.columns.clone(),
             views: self.views.clone(),
@@ -384,8 +397,8 @@ impl TableArgs {
             },
             features: self.features.clone().unwrap_or_default(),
             cluster: self.cluster.clone(),
-            segment: by.map(str::to_owned),
-            period: None,
+            segment: by.map(|by| by.column.to_owned()),
+            period: by.and_then(|by| by.period),
             label: None,
             keep: Keep::Nothing,
             prefetch: rayon::current_num_threads() > 1,

@@ -127,7 +127,7 @@ pub fn solve(moments: &Moments, level: f64, seed: u64) -> Result<Answer, String>
     let made = made(seed, &[]);
     let object = json::to_text(&EstimateObject::new(&estimate, FRONT, Some(&made)));
     let object = object.map_err(|error| error.to_string())?;
-    let shown = text::estimate(&estimate, None, FRONT);
+    let shown = text::estimate(&estimate, None, FRONT, false);
     Ok(Answer::new(shown).with_json(object, false).trusted(estimate.trusted()))
 }
 

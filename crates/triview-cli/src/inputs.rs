@@ -1,6 +1,6 @@
 //! What `estimate` is given: tables or moments, never both.
 
-use crate::args::{InputArgs, MethodArgs, TableArgs};
+use crate::args::{By, InputArgs, MethodArgs, TableArgs};
 use crate::output::files;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
@@ -29,7 +29,7 @@ impl Inputs {
     ///
     /// # Errors
     /// For tables among moments, options that moments have settled already, and whatever cannot be read.
-    pub(crate) fn open(args: &InputArgs, by: Option<&str>) -> Result<Self> {
+    pub(crate) fn open(args: &InputArgs, by: Option<By<'_>>) -> Result<Self> {
         let InputArgs { inputs: origins, table, method } = args;
         let (summed, tables): (Vec<&Origin>, Vec<&Origin>) =
             origins.iter().partition(|origin| holds_moments(origin));
@@ -54,7 +54,8 @@ impl Inputs {
                 Ok(estimator.answer(&moments, None)?)
             }
             Inputs::Tables(table) => {
-                let estimate = estimator.estimate(&progress.watch(&table, table.rows()))?;
+                let estimate = estimator.estimate(&progress.watch(&table, table.rows()));
+                let estimate = estimate.map_err(|error| table.in_file(error))?;
                 note_changes(&table, progress);
                 Ok(estimate)
             }
@@ -72,7 +73,8 @@ impl Inputs {
             Inputs::Tables(table) => {
                 let source = progress.watch(&table, table.rows());
                 let sample = Sample::of(&source)?;
-                let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
+                let moments = estimator.moments(&source, &estimator.plan(&sample)?);
+                let moments = moments.map_err(|error| table.in_file(error))?;
                 note_changes(&table, progress);
                 Ok((moments, Some(sample)))
             }
@@ -101,7 +103,7 @@ pub(crate) fn open_tables(
     origins: &[Origin],
     table: &TableArgs,
     like: Option<&Schema>,
-    by: Option<&str>,
+    by: Option<By<'_>>,
 ) -> Result<Table> {
     let mut options = table.read_options(by);
     if let Some(schema) = like {
@@ -140,7 +142,7 @@ fn merge(paths: &[&Path]) -> Result<Moments> {
 }
 
 /// Refuses what only a table can still be asked.
-fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> Result<()> {
+fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<By<'_>>) -> Result<()> {
     if let Some(loss) = method.loss.as_deref().and_then(Whole::named) {
         bail!(
             "--loss {} is of the whole prediction and needs rows, and moments have none: estimate from the tables",
@@ -148,6 +150,7 @@ fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<&str>) -> R
         );
     }
     let given = [
+        ("--columns", table.columns.is_some()),
         ("--views", table.views.is_some()),
         ("--classes", table.classes.is_some()),
         ("--input", table.input.is_some()),

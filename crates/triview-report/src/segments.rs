@@ -1,10 +1,11 @@
 //! Answers for each value of a column.
 
-use crate::json::EstimateObject;
+use crate::json::{EstimateObject, Made};
 use crate::text::{Align, WIDTH, aligned, count, name, range, with_error, wrapped};
 use crate::words::Front;
 use serde::Serialize;
-use triview::estimator::Estimate;
+use triview::diagnostics::LEVEL;
+use triview::estimator::{Drift, Estimate};
 
 /// Room for the name of a segment.
 const NAME_WIDTH: usize = 24;
@@ -25,8 +26,19 @@ pub struct Segment {
 pub struct Segmented {
     /// The column.
     pub column: String,
-    /// One for each of its values, in the order of their first rows.
+    /// One for each of its values, in the order of their first rows, or of time.
     pub segments: Vec<Segment>,
+    /// Why the answer of all rows is that of the segments, where it is.
+    pub drift: Option<Drift>,
+}
+
+/// How many of so many segments would be wrong by chance alone: each is judged as if it were the only one.
+#[derive(Debug, Clone, Copy, Serialize)]
+struct ByChance {
+    /// Intervals that do not hold the risk.
+    intervals_missed: f64,
+    /// Tests of independence that reject what holds.
+    tests_failed: f64,
 }
 
 /// The object of the whole, and beside its keys those of the segments.
@@ -40,6 +52,9 @@ pub struct SegmentedObject<'a> {
 #[derive(Debug, Serialize)]
 struct By<'a> {
     column: &'a str,
+    by_chance: ByChance,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drift: Option<Drift>,
     segments: Vec<SegmentObject<'a>>,
 }
 
@@ -65,12 +80,38 @@ impl Segmented {
         self.segments.iter().any(|segment| segment.outcome.as_ref().is_ok_and(Estimate::trusted))
     }
 
-    /// The object of `--json`.
-    pub fn object<'a>(&'a self, whole: EstimateObject<'a>, front: Front) -> SegmentedObject<'a> {
+    /// Takes the answer of all rows from the segments, where only all of them together make views that depend on each other.
+    pub fn judge(&mut self, whole: Estimate) -> Estimate {
+        let parts: Result<Vec<&Estimate>, _> =
+            self.segments.iter().map(|segment| segment.outcome.as_ref()).collect();
+        match parts.ok().and_then(|parts| whole.of_segments(&parts)) {
+            Some((pooled, drift)) => {
+                self.drift = Some(drift);
+                pooled
+            }
+            None => whole,
+        }
+    }
+
+    fn by_chance(&self) -> ByChance {
+        let answered = self.segments.iter().filter_map(|segment| segment.outcome.as_ref().ok());
+        ByChance {
+            intervals_missed: answered.clone().map(|estimate| 1.0 - estimate.level).sum(),
+            tests_failed: LEVEL
+                * answered.filter(|estimate| estimate.independence.p_value.is_some()).count() as f64,
+        }
+    }
+
+    /// The object of `--json`. A segment has what the whole has: all metrics, or none.
+    pub fn object<'a>(
+        &'a self,
+        whole: EstimateObject<'a>,
+        (front, made, metrics): (Front, Option<&'a Made>, bool),
+    ) -> SegmentedObject<'a> {
         let segments = self.segments.iter().map(|segment| match &segment.outcome {
             Ok(estimate) => SegmentObject::Answered {
                 segment: &segment.name,
-                estimate: Box::new(EstimateObject::new(estimate, front, None)),
+                estimate: Box::new(EstimateObject::new(estimate, front, made).metrics(metrics)),
             },
             Err(error) => SegmentObject::Unanswered {
                 segment: &segment.name,
@@ -79,7 +120,9 @@ impl Segmented {
                 trusted: false,
             },
         });
-        SegmentedObject { whole, by: By { column: &self.column, segments: segments.collect() } }
+        let by_chance = self.by_chance();
+        let segments = segments.collect();
+        SegmentedObject { whole, by: By { column: &self.column, by_chance, drift: self.drift, segments } }
     }
 
     /// A line for each segment, then what speaks against some of them.
@@ -125,6 +168,22 @@ impl Segmented {
         (align[0], align[6]) = (Align::Left, Align::Left);
         let mut text = aligned(&align, rows);
         text.push('\n');
+        let ByChance { intervals_missed, tests_failed } = self.by_chance();
+        let words = format!(
+            "\nEach is judged as if it were the only one: of so many, {intervals_missed:.1} intervals miss their risk and \
+             {tests_failed:.1} tests fail by chance."
+        );
+        text += &wrapped(&words, WIDTH, 0);
+        text.push('\n');
+        if let Some(drift) = &self.drift {
+            let words = format!(
+                "\nThe answer of all rows is the mean of these: in all rows the views depend on each other (p = {:.3}), within the \
+                 segments they do not (p = {:.3} to {:.3}, {:.3} together). Rows that change from segment to segment make it so.",
+                drift.whole_p_value, drift.smallest_p_value, drift.largest_p_value, drift.segments_p_value
+            );
+            text += &wrapped(&words, WIDTH, 0);
+            text.push('\n');
+        }
         if !remarks.is_empty() {
             text.push('\n');
             for (label, remark) in remarks {

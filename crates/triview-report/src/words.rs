@@ -18,6 +18,11 @@ pub enum Front {
 impl Front {
     /// What to do about an alarm.
     pub fn remedy(self, alarm: &Alarm) -> String {
+        self.remedy_beside(alarm, false)
+    }
+
+    /// The same beside a diagnosis, which shows already what another would.
+    pub(crate) fn remedy_beside(self, alarm: &Alarm, diagnosis: bool) -> String {
         let plain = alarm.remedy();
         if self == Front::Library {
             return plain.to_owned();
@@ -28,19 +33,43 @@ impl Front {
             Alarm::Dependent { given: Given::LatentState, .. } => {
                 "ask for more latent states: --latent auto takes as few as the test accepts"
             }
+            Alarm::Dependent { missing: true, .. } if diagnosis => {
+                "views that are missing together depend on each other, and so do those of a table without the rows that lack \
+                 every view; otherwise replace one of the views below, or cut them so that they share no noise"
+            }
             Alarm::Dependent { missing: true, .. } => {
                 "views that are missing together depend on each other, and so do those of a table without the rows that lack \
                  every view; otherwise replace one of the views that `triview diagnose` shows, or cut them so that they share \
                  no noise"
             }
+            Alarm::Dependent { .. } if diagnosis => {
+                "replace one of the views below, or cut them so that they share no noise; rows that change over time may only look \
+                 so: --by a column of time in `triview estimate`; classes made of several kinds: --latent auto; the labels of some \
+                 rows hold whatever the views do: --label"
+            }
             Alarm::Dependent { .. } => {
-                "`triview diagnose` shows which views depend on each other: replace one, or cut them so that they share no noise"
+                "`triview diagnose` shows which views depend on each other: replace one, or cut them so that they share no noise; \
+                 rows that change over time may only look so: --by a column of time; classes made of several kinds: --latent auto; \
+                 the labels of some rows hold whatever the views do: --label"
+            }
+            Alarm::Impossible { .. } | Alarm::ImpossibleMoments { .. } | Alarm::OtherFeatures { .. }
+                if diagnosis =>
+            {
+                "the views may depend on each other: replace one of those below, or give the labels of some rows with --label"
             }
             Alarm::Impossible { .. } | Alarm::ImpossibleMoments { .. } => {
-                "the views depend on each other: `triview diagnose` may show which"
+                "the views depend on each other: `triview diagnose` may show which; or give the labels of some rows with --label"
             }
             Alarm::OtherFeatures { .. } => {
-                "the views may depend on each other: `triview diagnose` may show which"
+                "the views may depend on each other: `triview diagnose` may show which; or give the labels of some rows with --label"
+            }
+            Alarm::OutsideRange { .. } => {
+                "give more rows, or the labels of some with --label: the risk is too small to be told from none, or the views depend \
+                 on each other"
+            }
+            Alarm::TooWide { .. } => {
+                "give more rows or stronger views, or the labels of some rows with --label, which hold whatever the views do \
+                 (--label-budget says how many)"
             }
             Alarm::OneBlockRules { .. } => {
                 "look for enormous scores, or see what most groups of rows agree on with --amplify 16"
@@ -56,7 +85,7 @@ impl Front {
                 "give the class of some items, drawn at random, with --gold or --label: 20 tell much, 50 more (--label-budget counts \
                  them, --label-rows draws them)"
             }
-            Alarm::AtToken { alarm, .. } => return self.remedy(alarm),
+            Alarm::AtToken { alarm, .. } => return self.remedy_beside(alarm, diagnosis),
             _ => plain,
         };
         self.say(flags)
@@ -93,6 +122,10 @@ impl Front {
         Some(self.say(flags))
     }
 }
+
+/// What no rows without labels can show, whatever they say: it stands beside every answer that is trusted.
+pub const UNSEEN: [&str; 2] =
+    ["classes whose names are crossed in every view", "errors that all views share"];
 
 /// Values that stand behind flags in what is said.
 const VALUES: [&str; 3] = ["auto", "softmax", "16"];
@@ -136,6 +169,26 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(Front::Python.say(flags), parameters);
+        }
+    }
+
+    #[test]
+    fn a_diagnosis_does_not_advise_another() {
+        let loss = || "log".to_owned();
+        let alarms = [
+            Alarm::Dependent { p_value: 0.01, given: Given::Class, missing: false },
+            Alarm::Dependent { p_value: 0.01, given: Given::Class, missing: true },
+            Alarm::Impossible { loss: loss(), risk: -1.0, least: 0.0 },
+            Alarm::OtherFeatures { loss: loss(), risk: 1.0, joint_error: 0.1 },
+        ];
+        for alarm in alarms {
+            assert!(Front::CommandLine.remedy(&alarm).contains("triview diagnose"));
+            let beside = Front::CommandLine.remedy_beside(&alarm, true);
+            assert!(!beside.contains("triview diagnose") && beside.contains("below"), "{beside}");
+        }
+        let dependent = Alarm::Dependent { p_value: 0.01, given: Given::Class, missing: false };
+        for flag in ["--by", "--latent auto", "--label"] {
+            assert!(Front::CommandLine.remedy(&dependent).contains(flag), "{flag}");
         }
     }
 

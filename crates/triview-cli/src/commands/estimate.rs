@@ -1,13 +1,14 @@
 //! `triview estimate`: the risk from unlabelled scores.
 
 use crate::answer::{Answer, made};
-use crate::args::{EstimateArgs, Global};
+use crate::args::{By, EstimateArgs, Global};
 use crate::commands::few_labels;
 use crate::inputs::{Inputs, note_changes};
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use rayon::prelude::*;
+use std::cmp::Ordering;
 use triview::Error;
 use triview::Moments;
 use triview::data::Sample;
@@ -30,7 +31,8 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if let Some(path) = &args.save_posterior {
         output::check(path, output::files(&args.input.inputs))?;
     }
-    let inputs = Inputs::open(&args.input, args.by.as_deref())?;
+    let by = args.by.as_deref().map(|column| By { column, period: args.period });
+    let inputs = Inputs::open(&args.input, by)?;
     let progress = Progress::new(global);
     if args.metrics && matches!(inputs, Inputs::Moments(_)) {
         bail!("--metrics needs rows, and moments have none: estimate from the tables");
@@ -51,7 +53,7 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     let made = made(global.seed, &args.input.inputs);
     let object = EstimateObject::new(&estimate, global.front, Some(&made));
     let object = object.amplified(amplified.as_ref()).metrics(args.metrics);
-    let mut shown = text::estimate(&estimate, amplified.as_ref(), global.front);
+    let mut shown = text::estimate(&estimate, amplified.as_ref(), global.front, args.verbose);
     if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
         shown = format!("{shown}\n{}", text::metrics(&estimate, metrics));
     }
@@ -59,7 +61,7 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         None => json::to_text(&object)?,
         Some(segments) => {
             shown = format!("{shown}\n{}", segments.text());
-            json::to_text(&segments.object(object, global.front))?
+            json::to_text(&segments.object(object, (global.front, Some(&made), args.metrics)))?
         }
     };
     let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
@@ -80,10 +82,13 @@ fn from_moments(
     inputs: Inputs,
     progress: &Progress,
 ) -> Result<Solved> {
-    let (moments, sample, segments) = match (&args.by, inputs) {
+    let (moments, sample, mut segments) = match (&args.by, inputs) {
         (Some(column), Inputs::Tables(table)) => {
-            let (whole, sample, segments) = by_segment(estimator, &table, progress)?;
-            (whole, Some(sample), Some(Segmented { column: column.clone(), segments }))
+            let (whole, sample, mut segments) = by_segment(estimator, &table, progress)?;
+            if args.period.is_some() {
+                segments.sort_by(|a, b| in_time(&a.name, &b.name));
+            }
+            (whole, Some(sample), Some(Segmented { column: column.clone(), segments, drift: None }))
         }
         (_, inputs) => {
             let (moments, sample) = inputs.moments(estimator, progress)?;
@@ -92,6 +97,9 @@ fn from_moments(
     };
     progress.spin("fitting");
     let mut estimate = estimator.answer(&moments, sample.as_ref())?;
+    if let Some(segments) = &mut segments {
+        estimate = segments.judge(estimate);
+    }
     let amplified = match args.amplify.map(|groups| estimator.amplify(&moments, groups)) {
         // The plain answer stands, and is not to be trusted.
         Some(Err(Error::NoMajority { solved, groups, reason })) => {
@@ -106,6 +114,16 @@ fn from_moments(
     Ok(Solved { estimate, amplified, segments })
 }
 
+/// Periods in the order of time: by the number that they begin with, otherwise by their letters, which have the year first.
+fn in_time(a: &str, b: &str) -> Ordering {
+    let [x, y] = [a, b].map(|name| name.split(" to ").next().and_then(|from| from.parse::<f64>().ok()));
+    match (x, y) {
+        (Some(x), Some(y)) => x.total_cmp(&y),
+        // Rows without a time come last.
+        _ => a.starts_with('(').cmp(&b.starts_with('(')).then_with(|| a.cmp(b)),
+    }
+}
+
 /// The moments of all rows, a sample of them, and what each segment's rows say.
 fn by_segment(
     estimator: &Estimator,
@@ -114,7 +132,8 @@ fn by_segment(
 ) -> Result<(Moments, Sample, Vec<Segment>)> {
     let source = progress.watch(table, table.rows());
     let sample = Sample::of(&source)?;
-    let summed = estimator.moments_by(&source, &estimator.plan(&sample)?)?;
+    let summed = estimator.moments_by(&source, &estimator.plan(&sample)?);
+    let summed = summed.map_err(|error| table.in_file(error))?;
     note_changes(table, progress);
     progress.spin("fitting each segment");
     let segments = summed

@@ -76,7 +76,7 @@ fn answer(
     let object = EstimateObject::new(estimate, global.front, Some(&made)).metrics(args.metrics);
     let object = json::to_text(&object.labelled(labelled, &estimate.classes, global.front).budget(budget))?;
     let labels = labelled.map(|labelled| text::labelled(estimate, labelled, global.front));
-    let mut shown = labels.unwrap_or_default() + &text::estimate(estimate, None, global.front);
+    let mut shown = labels.unwrap_or_default() + &text::estimate(estimate, None, global.front, args.verbose);
     if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
         shown += &format!("\n{}", text::metrics(estimate, metrics));
     }

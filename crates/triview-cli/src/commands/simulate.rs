@@ -10,6 +10,7 @@ use indicatif::HumanCount;
 use rand_pcg::Pcg64;
 use rand_pcg::rand_core::SeedableRng;
 use serde::Serialize;
+use std::path::{Path, PathBuf};
 use triview::data::Batch;
 use triview::lab::{Population, Preset, Setting};
 use triview::loss::{self, LogLoss, SharedLoss, Whole};
@@ -37,7 +38,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     setting.shared = args.shared;
     setting.missing = args.missing;
     setting.subclasses = args.subclasses.map_or(setting.subclasses, usize::from);
-    let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
+    let truth_path = args.truth.clone().unwrap_or_else(|| beside(&args.output));
     output::check(&args.output, [])?;
     output::check(&truth_path, [args.output.as_path()])?;
 
@@ -67,6 +68,11 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
         truth_path.display()
     ));
     Ok(Answer::new(String::new()).unprinted())
+}
+
+/// Where the truth of a table stands: `scores.truth.json` beside `scores.csv`, so that every table keeps its own.
+pub(crate) fn beside(table: &Path) -> PathBuf {
+    table.with_extension("truth.json")
 }
 
 /// All rows, some at a time.

@@ -1,9 +1,11 @@
 //! An estimate for a program.
 
 use super::labelled::{BudgetObject, LabelsObject, WithoutLabels};
-use super::{AlarmObject, ByName, LevelledInterval, Made, MeasuredObject, SCHEMA, alarms, missing, named};
+use super::{
+    AlarmObject, ByName, LevelledInterval, Made, MeasuredObject, SCHEMA, alarms_beside, missing, named,
+};
 use crate::text::Budget;
-use crate::words::Front;
+use crate::words::{Front, UNSEEN};
 use triview::answer::Interval;
 use triview::data::VIEWS;
 use triview::diagnostics::{Alarm, Verdict};
@@ -59,6 +61,7 @@ pub struct EstimateObject<'a> {
     fit: &'a Fit,
     diagnostics: Diagnostics<'a>,
     trusted: bool,
+    unseen: [&'static str; 2],
     #[serde(flatten)]
     made: Option<&'a Made>,
 }
@@ -169,6 +172,7 @@ impl<'a> EstimateObject<'a> {
             fit: &estimate.fit,
             diagnostics: Diagnostics::of(estimate, &estimate.alarms, front),
             trusted: estimate.trusted(),
+            unseen: UNSEEN,
             made,
         }
     }
@@ -232,6 +236,7 @@ struct MetricsObject {
     macro_f1: MetricObject,
     auc: MetricObject,
     confusion: Vec<Vec<f64>>,
+    confusion_axes: [&'static str; 2],
     rows: usize,
     mass: f64,
 }
@@ -265,6 +270,7 @@ impl MetricsObject {
             macro_f1: metric(&metrics.macro_f1),
             auc: metric(&metrics.auc),
             confusion: metrics.confusion.iter().map(cells).collect(),
+            confusion_axes: ["predicted", "truth"],
             rows: metrics.rows,
             mass: metrics.mass,
         }
@@ -274,7 +280,12 @@ impl MetricsObject {
 impl<'a> Diagnostics<'a> {
     /// What speaks for an answer, and against it: these alarms.
     pub(crate) fn of(estimate: &'a Estimate, raised: &'a [Alarm], front: Front) -> Self {
-        let (alarms, alarm_details) = alarms(raised, front);
+        Self::beside(estimate, raised, front, false)
+    }
+
+    /// The same, and whether it is a diagnosis that shows it.
+    fn beside(estimate: &'a Estimate, raised: &'a [Alarm], front: Front, diagnosis: bool) -> Self {
+        let (alarms, alarm_details) = alarms_beside(raised, front, diagnosis);
         let (groups, conditioning) = (&estimate.groups, &estimate.conditioning);
         let independence = &estimate.independence;
         let dependences = independence.dependences.iter().map(|dependence| DependenceObject {
@@ -340,7 +351,7 @@ impl<'a> Diagnosis<'a> {
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             latent: LatentObject::new(estimate),
-            diagnostics: Diagnostics::of(estimate, &estimate.alarms, front),
+            diagnostics: Diagnostics::beside(estimate, &estimate.alarms, front, true),
             trusted: estimate.trusted(),
             made,
         }

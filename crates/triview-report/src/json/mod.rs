@@ -77,10 +77,19 @@ pub(crate) struct AlarmObject<'a> {
 
 /// Alarms in words, and in detail.
 pub(crate) fn alarms(all: &[Alarm], front: Front) -> (Vec<String>, Vec<AlarmObject<'_>>) {
-    let detail = |alarm: &'_ Alarm| -> (String, String) { (alarm.to_string(), front.remedy(alarm)) };
-    let details = all.iter().map(|alarm| {
-        let (message, remedy) = detail(alarm);
-        AlarmObject { alarm, message, remedy }
+    alarms_beside(all, front, false)
+}
+
+/// The same, and whether it is a diagnosis that they stand beside.
+pub(crate) fn alarms_beside(
+    all: &[Alarm],
+    front: Front,
+    diagnosis: bool,
+) -> (Vec<String>, Vec<AlarmObject<'_>>) {
+    let details = all.iter().map(|alarm| AlarmObject {
+        alarm,
+        message: alarm.to_string(),
+        remedy: front.remedy_beside(alarm, diagnosis),
     });
     (all.iter().map(Alarm::to_string).collect(), details.collect())
 }

@@ -2,7 +2,7 @@
 
 use super::number::{column, count, plain, to_digits_of, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
-use crate::words::Front;
+use crate::words::{Front, UNSEEN};
 use triview::answer::Interval;
 use triview::diagnostics::{Alarm, Dependence, Verdict};
 use triview::estimator::{Amplified, Estimate, Status};
@@ -23,10 +23,23 @@ const CLASS_WIDTH: usize = 14;
 /// Room for the name of a group of views above a column of numbers.
 const VIEW_WIDTH: usize = 9;
 
-/// The whole answer: warnings, the risk, what it is the risk of, and how well it could be known.
-pub fn estimate(estimate: &Estimate, amplified: Option<&Amplified>, front: Front) -> String {
-    let mut parts = warnings(estimate, &estimate.alarms, front);
-    parts.push(headline(estimate, amplified));
+/// The whole answer: the risk and whether to trust it in five lines, what speaks against it, what it is the risk of and, where everything is
+/// asked for, how well it could be known.
+pub fn estimate(
+    estimate: &Estimate,
+    amplified: Option<&Amplified>,
+    front: Front,
+    everything: bool,
+) -> String {
+    let mut parts = vec![headline(estimate, amplified)];
+    parts.extend(reasons(&estimate.alarms, front, false));
+    parts.extend(estimate.independence.reason.as_ref().map(|reason| {
+        wrapped(
+            &format!("Not tested is whether the views are independent given the class: {reason}."),
+            WIDTH,
+            2,
+        )
+    }));
     let mut lines = vec![("rows", count(estimate.rows)), ("views", names(&estimate.views, WIDTH - 12))];
     lines.extend(groups(estimate));
     lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
@@ -37,14 +50,17 @@ pub fn estimate(estimate: &Estimate, amplified: Option<&Amplified>, front: Front
     lines.extend(latent(estimate));
     parts.push(facts(&lines));
     parts.push(classes(estimate));
-    parts.push(conditioning(estimate));
-    parts.push(fit(estimate));
+    if everything {
+        parts.push(conditioning(estimate));
+        parts.push(fit(estimate));
+    }
     parts.join("\n\n") + "\n"
 }
 
 /// The assumption test and the conditioning alone.
 pub fn diagnosis(estimate: &Estimate, front: Front) -> String {
-    let mut parts = warnings(estimate, &estimate.alarms, front);
+    let mut parts: Vec<String> = not_to_be_trusted(&estimate.alarms, front, true).into_iter().collect();
+    parts.extend(untested(estimate));
     let mut lines = groups(estimate);
     lines.extend(latent(estimate));
     if !lines.is_empty() {
@@ -135,7 +151,7 @@ fn latent(estimate: &Estimate) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// The risk, its interval and its test.
+/// The risk, its interval, its test, and whether to trust it: five lines.
 fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
     let mut lines = vec![
         (
@@ -175,29 +191,41 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
             format!("{risk}  (the median of {kept} of {} groups)", amplified.kept.len()),
         ));
     }
-    facts(&lines)
+    let first = match (estimate.alarms.len(), &estimate.independence.reason) {
+        (0, None) => {
+            lines.push(("trusted", format!("yes; no rows without labels show {}", UNSEEN.join(", or "))));
+            return facts(&lines);
+        }
+        (0, Some(_)) => "UNTESTED: whether the views are independent given the class".to_owned(),
+        (1, _) => "NOT TO BE TRUSTED, for the reason below".to_owned(),
+        (reasons, _) => format!("NOT TO BE TRUSTED, for the {reasons} reasons below"),
+    };
+    format!("{first}\n{}", facts(&lines))
 }
 
-/// Reasons not to trust an answer, and what to do about them.
-pub(super) fn not_to_be_trusted(alarms: &[Alarm], front: Front) -> Option<String> {
+/// Reasons not to trust an answer, and what to do about each of them, beside a diagnosis or not.
+fn reasons(alarms: &[Alarm], front: Front, diagnosis: bool) -> Option<String> {
     let lines = alarms.iter().flat_map(|alarm| {
-        [wrapped(&format!("- {alarm}"), WIDTH, 2), wrapped(&format!("> {}", front.remedy(alarm)), WIDTH, 2)]
+        let remedy = front.remedy_beside(alarm, diagnosis);
+        [wrapped(&format!("- {alarm}"), WIDTH, 2), wrapped(&format!("> {remedy}"), WIDTH, 2)]
     });
-    let lines: Vec<String> = ["NOT TO BE TRUSTED".to_owned()].into_iter().chain(lines).collect();
-    (!alarms.is_empty()).then(|| lines.join("\n"))
+    (!alarms.is_empty()).then(|| lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// That an answer is not to be trusted, and why.
+pub(super) fn not_to_be_trusted(alarms: &[Alarm], front: Front, diagnosis: bool) -> Option<String> {
+    reasons(alarms, front, diagnosis).map(|reasons| format!("NOT TO BE TRUSTED\n{reasons}"))
+}
+
+/// What could not be tested, and why.
+fn untested(estimate: &Estimate) -> Option<String> {
+    let words = |reason| format!("UNTESTED: whether the views are independent given the class: {reason}");
+    estimate.independence.reason.as_ref().map(|reason| wrapped(&words(reason), WIDTH, 2))
 }
 
 /// What keeps an answer from being trusted, if anything does, and what to do about it; what could not be tested.
 pub(super) fn warnings(estimate: &Estimate, alarms: &[Alarm], front: Front) -> Vec<String> {
-    let mut parts: Vec<String> = not_to_be_trusted(alarms, front).into_iter().collect();
-    if let Some(reason) = &estimate.independence.reason {
-        parts.push(wrapped(
-            &format!("UNTESTED: whether the views are independent given the class: {reason}"),
-            WIDTH,
-            2,
-        ));
-    }
-    parts
+    not_to_be_trusted(alarms, front, false).into_iter().chain(untested(estimate)).collect()
 }
 
 /// What the views are taken to be independent given.
@@ -509,12 +537,34 @@ pub(crate) mod tests {
 
     #[test]
     fn three_classes() {
-        insta::assert_snapshot!(super::estimate(&estimate(3), None, Front::CommandLine));
+        insta::assert_snapshot!(super::estimate(&estimate(3), None, Front::CommandLine, true));
+    }
+
+    #[test]
+    fn the_first_five_lines_are_what_people_came_for() {
+        let short = super::estimate(&estimate(3), None, Front::CommandLine, false);
+        let first: Vec<&str> =
+            short.lines().take(6).map(|line| line.split("  ").next().unwrap_or("")).collect();
+        assert_eq!(first, ["risk", "interval", "error rate", "assumption", "trusted", ""]);
+        assert!(short.lines().nth(4).is_some_and(|line| line.contains("crossed") && line.contains("share")));
+        let full = super::estimate(&estimate(3), None, Front::CommandLine, true);
+        for word in ["tau", "singular", "distance", "fit "] {
+            assert!(!short.contains(word) && full.contains(word), "{word}");
+        }
+        let mut doubted = estimate(3);
+        doubted.alarms = vec![empty("class 1")];
+        let text = super::estimate(&doubted, None, Front::CommandLine, false);
+        let lines: Vec<&str> = text.lines().take(7).collect();
+        assert_eq!(lines[0], "NOT TO BE TRUSTED, for the reason below");
+        assert!(
+            lines[1].starts_with("risk") && lines[5].is_empty() && lines[6].starts_with("- class"),
+            "{text}"
+        );
     }
 
     #[test]
     fn many_classes_are_cut() {
-        insta::assert_snapshot!(super::estimate(&estimate(100), None, Front::CommandLine));
+        insta::assert_snapshot!(super::estimate(&estimate(100), None, Front::CommandLine, true));
     }
 
     #[test]
@@ -523,11 +573,11 @@ pub(crate) mod tests {
         degenerate.fit.status = Status::Degenerate;
         degenerate.alarms =
             vec![empty("class 1"), Alarm::Impossible { loss: "log".into(), risk: -0.5, least: 0.01 }];
-        insta::assert_snapshot!(super::estimate(&degenerate, None, Front::CommandLine));
+        insta::assert_snapshot!(super::estimate(&degenerate, None, Front::CommandLine, true));
         let mut untested = estimate(2);
         untested.independence.verdict = Verdict::Untestable;
         untested.independence.reason = Some("there is too little to test with".into());
-        let text = super::estimate(&untested, None, Front::CommandLine);
+        let text = super::estimate(&untested, None, Front::CommandLine, true);
         assert!(text.starts_with("UNTESTED"), "{text}");
     }
 
@@ -558,7 +608,7 @@ pub(crate) mod tests {
             wild.alarms = vec![empty(&"級".repeat(200))];
             wild.interval = Interval { low: -1e15, high: 1e16 };
             let front = Front::CommandLine;
-            let text = super::estimate(&wild, None, front) + &diagnosis(&wild, front);
+            let text = super::estimate(&wild, None, front, true) + &diagnosis(&wild, front);
             for line in text.lines() {
                 assert!(line.width() <= WIDTH, "{} columns: {line}", line.width());
             }

@@ -35,7 +35,7 @@ impl Budget {
 /// What the labels say; the estimate without them comes after.
 pub fn labelled(estimate: &Estimate, labelled: &Labelled, front: Front) -> String {
     let Labelled { labels, level, risk, error_rate, agreement, .. } = labelled;
-    let mut parts: Vec<String> = not_to_be_trusted(&labelled.alarms, front).into_iter().collect();
+    let mut parts: Vec<String> = not_to_be_trusted(&labelled.alarms, front, false).into_iter().collect();
     let (count, confidence) = (count(*labels as u64), percent(*level));
     let loss = name(&estimate.loss, 20);
     let mean = |of: &Powered| with_error(of.estimate.value, of.estimate.standard_error);

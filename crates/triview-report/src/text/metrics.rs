@@ -60,10 +60,10 @@ fn views(estimate: &Estimate, metrics: &Metrics) -> String {
     aligned(&[Align::Left, Align::Right], rows)
 }
 
-/// Shares of the rows of each class, one column a class.
+/// Shares of the rows of each class, one column a class that they truly are of.
 fn confusion(estimate: &Estimate, metrics: &Metrics) -> String {
     let k = estimate.classes.len();
-    let mut header = vec!["predicted, of class".to_owned()];
+    let mut header = vec!["predicted \\ truth".to_owned()];
     header.extend(estimate.classes.iter().map(|class| name(class, CLASS_WIDTH)));
     let mut rows = vec![header];
     for (class, cells) in estimate.classes.iter().zip(&metrics.confusion) {
@@ -73,5 +73,8 @@ fn confusion(estimate: &Estimate, metrics: &Metrics) -> String {
     }
     let mut align = vec![Align::Right; k + 1];
     align[0] = Align::Left;
-    aligned(&align, rows)
+    format!(
+        "confusion: of the rows that truly are of a column's class, the share that is predicted as each row's\n\n{}",
+        aligned(&align, rows)
+    )
 }

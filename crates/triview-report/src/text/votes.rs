@@ -17,7 +17,7 @@ const NAME: usize = 24;
 
 /// The whole answer: warnings, the error rate of the labels, the classes, the annotators, and who depends on whom.
 pub fn votes(estimate: &VoteEstimate, annotators: &[String], front: Front) -> String {
-    let mut parts: Vec<String> = not_to_be_trusted(&estimate.alarms, front).into_iter().collect();
+    let mut parts: Vec<String> = not_to_be_trusted(&estimate.alarms, front, false).into_iter().collect();
     parts.push(headline(estimate));
     let counted = |n: usize| count(n as u64);
     let mut lines = vec![

@@ -52,5 +52,5 @@ pub(crate) fn unpacked(location: Location, spooled: &mut Vec<NamedTempFile>) -> 
     packing.unpack(location.open()?, &mut whole).map_err(damaged)?;
     let path = whole.path().to_owned();
     spooled.push(whole);
-    Ok(Location { name: location.name, path })
+    Ok(Location { name: location.name, ..Location::of(&path) })
 }

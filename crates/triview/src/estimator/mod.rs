@@ -8,6 +8,7 @@ pub mod few_labels;
 mod labeller;
 mod many_classes;
 mod params;
+mod pooled;
 mod solved;
 
 pub use crate::fit::Status;
@@ -16,4 +17,5 @@ pub use estimate::{Estimate, Fit};
 pub use estimator::Estimator;
 pub use labeller::{Labeller, SurrogateLabels};
 pub use params::{Common, Parameters, Params, ScoreTables, Task};
+pub use pooled::Drift;
 pub use solved::Solved;

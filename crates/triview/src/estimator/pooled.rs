@@ -1,0 +1,163 @@
+//! The answer of rows that change from segment to segment, from those of the segments.
+//!
+//! Views that are independent given the class in every week are not so in all weeks together, once the weeks differ: what one view says tells
+//! the week, and so what another will say. The test of all rows then rejects, and their answer is of a population that nobody has.
+//! The risk is the mean over rows all the same, and so the mean of the segments' risks.
+
+use super::Estimate;
+use crate::answer::Interval;
+use crate::diagnostics::{Alarm, LEVEL, Verdict};
+use crate::metrics::{Measured, Metric};
+use serde::Serialize;
+use statrs::distribution::{ChiSquared, ContinuousCDF};
+
+/// Why an answer is that of its segments.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Drift {
+    /// The chance of what all rows show if the views were independent given the class and nothing changed.
+    pub whole_p_value: f64,
+    /// That of what the segments show, all of them together (Fisher's method).
+    pub segments_p_value: f64,
+    /// The smallest of the segments'.
+    pub smallest_p_value: f64,
+    /// The largest of the segments'.
+    pub largest_p_value: f64,
+}
+
+impl Estimate {
+    /// The answer from those of all segments of the rows, where the views depend on each other in all rows and not within the segments: every
+    /// one of these is to be trusted, and their tests together do not reject. Nothing where that is not so.
+    pub fn of_segments(&self, parts: &[&Estimate]) -> Option<(Estimate, Drift)> {
+        if self.independence.verdict != Verdict::Fail || parts.len() < 2 {
+            return None;
+        }
+        let p_values: Vec<f64> = parts
+            .iter()
+            .map(|part| part.independence.p_value.filter(|_| part.trusted()))
+            .collect::<Option<_>>()?;
+        let drift = Drift {
+            whole_p_value: self.independence.p_value?,
+            segments_p_value: together(&p_values)?,
+            smallest_p_value: p_values.iter().copied().fold(1.0, f64::min),
+            largest_p_value: p_values.iter().copied().fold(0.0, f64::max),
+        };
+        (drift.segments_p_value >= LEVEL).then(|| (self.mean_of_segments(parts, drift), drift))
+    }
+
+    fn mean_of_segments(&self, parts: &[&Estimate], drift: Drift) -> Estimate {
+        let rows: u64 = parts.iter().map(|part| part.rows).sum();
+        let weights: Vec<f64> = parts.iter().map(|part| part.rows as f64 / rows as f64).collect();
+        let mean = |of: &dyn Fn(&Estimate) -> f64| {
+            parts.iter().zip(&weights).map(|(part, weight)| weight * of(part)).sum::<f64>()
+        };
+        let mut pooled = self.clone();
+        pooled.risk = mean(&|part| part.risk);
+        pooled.standard_error = hypot(&weights, parts.iter().map(|part| part.standard_error));
+        pooled.interval =
+            around(pooled.risk, &weights, parts.iter().map(|part| reached(part.risk, part.interval)))
+                .within(0.0, f64::INFINITY);
+        pooled.tail = mean(&|part| part.tail);
+        for j in 0..self.classes.len() {
+            pooled.class_prior[j] = mean(&|part| part.class_prior[j]);
+            let reach = parts.iter().map(|part| reached(part.class_prior[j], part.class_prior_interval[j]));
+            pooled.class_prior_interval[j] = around(pooled.class_prior[j], &weights, reach).within(0.0, 1.0);
+        }
+        for (v, matrix) in pooled.conditional_risk.iter_mut().enumerate() {
+            for (i, row) in matrix.iter_mut().enumerate() {
+                for (j, cell) in row.iter_mut().enumerate() {
+                    // Of the rows of a class, those of each segment count by how many there are.
+                    let prior = pooled.class_prior[j];
+                    let of_class: Vec<f64> = parts
+                        .iter()
+                        .zip(&weights)
+                        .map(|(part, weight)| weight * part.class_prior[j] / prior)
+                        .collect();
+                    let cells = parts.iter().map(|part| part.conditional_risk[v][i][j]);
+                    *cell = of_class.iter().zip(cells).map(|(weight, cell)| weight * cell).sum();
+                    let reach = parts.iter().map(|part| {
+                        reached(part.conditional_risk[v][i][j], part.conditional_risk_interval[v][i][j])
+                    });
+                    pooled.conditional_risk_interval[v][i][j] = around(*cell, &of_class, reach);
+                }
+            }
+        }
+        if let Ok(metrics) = &mut pooled.metrics {
+            let of_parts: Option<Vec<_>> = parts.iter().map(|part| part.metrics.as_ref().ok()).collect();
+            if let Some(of_parts) = of_parts {
+                let all = |of: fn(&crate::metrics::Metrics) -> &Metric| {
+                    of_parts.iter().map(|metrics| of(metrics)).collect::<Vec<_>>()
+                };
+                metrics.error_rate = mean_metric(&weights, &all(|metrics| &metrics.error_rate));
+                metrics.brier = mean_metric(&weights, &all(|metrics| &metrics.brier));
+                metrics.hinge = mean_metric(&weights, &all(|metrics| &metrics.hinge));
+            }
+        }
+        pooled.independence.verdict = Verdict::Pass;
+        pooled.independence.p_value = Some(drift.segments_p_value);
+        pooled.independence.statistic = None;
+        pooled.independence.dependences.clear();
+        // What is said against the fit of all rows is not said against the fits of the segments, which are all to be trusted.
+        pooled.alarms.retain(|alarm| matches!(alarm, Alarm::NoMajority { .. }));
+        pooled
+    }
+}
+
+/// The chance of so small chances of independent tests (Fisher): `-2 sum ln p` is chi-squared with two degrees of freedom a test.
+fn together(p_values: &[f64]) -> Option<f64> {
+    let statistic: f64 = p_values.iter().map(|p| -2.0 * p.max(f64::MIN_POSITIVE).ln()).sum();
+    ChiSquared::new(2.0 * p_values.len() as f64).ok().map(|chi| chi.sf(statistic))
+}
+
+/// How far an interval reaches to either side, before it was cut to what is possible.
+fn reached(value: f64, interval: Interval) -> f64 {
+    (interval.high - value).max(value - interval.low)
+}
+
+/// The root of the weighted squares.
+fn hypot(weights: &[f64], values: impl Iterator<Item = f64>) -> f64 {
+    weights.iter().zip(values).map(|(weight, value)| (weight * value).powi(2)).sum::<f64>().sqrt()
+}
+
+/// The interval of a mean, of parts whose intervals reach so far.
+fn around(value: f64, weights: &[f64], reach: impl Iterator<Item = f64>) -> Interval {
+    Interval::around(value, 1.0, hypot(weights, reach))
+}
+
+/// A metric that is a mean over rows.
+fn mean_metric(weights: &[f64], parts: &[&Metric]) -> Metric {
+    let mean = |of: &dyn Fn(&Metric) -> f64| {
+        parts.iter().zip(weights).map(|(part, weight)| weight * of(part)).sum::<f64>()
+    };
+    let measured = |of: fn(&Metric) -> &Measured| {
+        let value = mean(&|part| of(part).value);
+        let parts = || parts.iter().map(|part| of(part));
+        let interval = around(value, weights, parts().map(|part| reached(part.value, part.interval)));
+        Measured {
+            value,
+            standard_error: hypot(weights, parts().map(|part| part.standard_error)),
+            interval: interval.within(0.0, f64::INFINITY),
+        }
+    };
+    Metric {
+        name: parts[0].name,
+        estimate: measured(|part| &part.estimate),
+        triples: measured(|part| &part.triples),
+        posterior: measured(|part| &part.posterior),
+        belief: mean(&|part| part.belief),
+        disagree: parts.iter().any(|part| part.disagree),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chances_are_put_together() {
+        // One test alone is itself.
+        assert!((together(&[0.3]).unwrap_or(0.0) - 0.3).abs() < 1e-9);
+        // Two of 0.1: 0.01 (1 - ln 0.01).
+        assert!((together(&[0.1, 0.1]).unwrap_or(0.0) - 0.01 * (1.0 - 0.01f64.ln())).abs() < 1e-9);
+        assert!(together(&[0.0; 3]).is_some_and(|p| p < 1e-9));
+    }
+}
