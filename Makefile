@@ -9,7 +9,7 @@ MINIMAL := target/venv/minimal
 FULL := target/venv/full
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-rust test-python lint lint-rust lint-python wheel bench accuracy reproduce
+.PHONY: help demo install test test-rust test-python lint lint-rust lint-python wheel bench accuracy reproduce
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -17,6 +17,19 @@ help: ## Show what there is to make
 demo: ## Train on digits, shift them, and compare the estimated risk with the truth
 	$(CARGO) run --release -p triview-cli --bin triview -- demo
 
+PREFIX ?= $(HOME)/.local
+
+install: ## Install the program, its manual pages and completions below PREFIX, ~/.local unless it is said
+	$(CARGO) install --locked --path crates/triview-cli --root $(PREFIX)
+	$(PREFIX)/bin/triview man -o $(PREFIX)/share/man/man1
+	mkdir -p $(PREFIX)/share/bash-completion/completions $(PREFIX)/share/zsh/site-functions $(PREFIX)/share/fish/vendor_completions.d
+	$(PREFIX)/bin/triview completions bash > $(PREFIX)/share/bash-completion/completions/triview
+	$(PREFIX)/bin/triview completions zsh > $(PREFIX)/share/zsh/site-functions/_triview
+	$(PREFIX)/bin/triview completions fish > $(PREFIX)/share/fish/vendor_completions.d/triview.fish
+
+test: ## Run every test: unit, property, command line, documentation, and benches as tests
+	$(CARGO) test --workspace --all-targets
+	$(CARGO) test --workspace --doc
 test: test-rust test-python ## Run every test: Rust, command line, documentation, Python
 
 test-rust: ## Unit, property, command line and documentation tests, and benches as tests

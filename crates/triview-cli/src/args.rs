@@ -5,6 +5,7 @@ use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
 use crate::progress::Listener;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use std::path::PathBuf;
 use std::sync::Arc;
 use triview::estimator::{Estimator, Params};
@@ -15,6 +16,9 @@ use triview::loss;
 use triview_report::words::Front;
 use triview_table::{Input, Keep, Origin, Pattern, Period, ReadOptions};
 
+/// What the short help ends with: it leaves out what few ask for.
+pub(crate) const MORE: &str = "All options, with examples: --help";
+
 /// How wrong is a model on data without labels?
 #[derive(Debug, Parser)]
 #[command(name = "triview", version, arg_required_else_help = true, max_term_width = 100)]
@@ -22,7 +26,7 @@ use triview_table::{Input, Keep, Origin, Pattern, Period, ReadOptions};
     Takes a table of scores: three views of each example that are independent given its class (or more, which are \
     grouped into three), each with one score a class. Answers with the risk of the model on those rows, and needs no labels for it.\n\n\
     Exit status: 0 answered; 1 answered, but a diagnostic says not to trust it; 2 could not answer.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview demo\n  \
     triview simulate -o scores.parquet\n  \
     triview estimate scores.parquet")]
@@ -37,10 +41,10 @@ pub(crate) struct Cli {
 #[derive(Debug, Default, Args)]
 pub(crate) struct Global {
     /// Threads to work with [default: one for each core]; the answer is the same for any number
-    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), hide_short_help = true)]
     pub(crate) threads: Option<u16>,
     /// Seed of everything random: same input and same seed, same answer
-    #[arg(long, global = true, value_name = "S", default_value_t = 0)]
+    #[arg(long, global = true, value_name = "S", default_value_t = 0, hide_short_help = true)]
     pub(crate) seed: u64,
     /// Neither notes nor progress on standard error
     #[arg(long, short, global = true)]
@@ -69,6 +73,8 @@ pub(crate) enum Command {
     Simulate(SimulateArgs),
     Demo(DemoArgs),
     Reproduce(ReproduceArgs),
+    Completions(CompletionsArgs),
+    Man(ManArgs),
 }
 
 /// Estimate the risk from unlabelled scores
@@ -77,7 +83,7 @@ pub(crate) enum Command {
     A score table has columns `view:class` (`image:cat`, `image:dog`, `text:cat`, ...) or one list column a view. \
     CSV, Parquet, Arrow IPC and NPY are told apart by the file's ending; several files make one data set. Other \
     columns are ignored. A view without any score in a row is missing in it. Moments made by `triview moments` are taken in place of tables.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview estimate scores.parquet\n  \
     triview estimate --views image,text,audio --input probability monday.csv tuesday.csv\n  \
     triview estimate --group title+body,image,audio articles.parquet\n  \
@@ -98,29 +104,31 @@ pub(crate) struct EstimateArgs {
     /// Also the Brier score, hinge loss, calibration error, macro F1, AUC and confusion matrix
     #[arg(long)]
     pub(crate) metrics: bool,
-    /// Also answer for each value of this column on its own, in the same reading
+    /// Also answer for each value of this column on its own
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
-    /// The column of --by is a time, or a number: answer for each hour, day, week, month, or so many units of it
-    #[arg(long, value_name = "hour|day|week|month|N", requires = "by")]
+    /// By the hour, day, week or month of --by's column of times, or by so many units of a number
+    #[arg(long, value_name = "PERIOD", requires = "by")]
     pub(crate) period: Option<Period>,
-    /// Also what says how well it could be known: tau, singular values, distances and the fit
+    /// Also tau, singular values, distances and the fit: how well it could be known
     #[arg(long, short)]
     pub(crate) verbose: bool,
-    /// Votes instead of scores: hard predictions, or the labels of a crowd's annotators, one row a vote (columns item,
-    /// annotator, vote) or one row an item (a column of classes for each annotator, empty where it did not vote)
+    /// Votes instead of scores: hard predictions, or the labels of a crowd's annotators
+    ///
+    /// One row a vote (columns item, annotator, vote) or one row an item (a column of classes for each annotator, empty where it did not
+    /// vote).
     #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent"])]
     pub(crate) votes: bool,
     #[command(flatten)]
     pub(crate) crowd: VoteArgs,
     /// For scores with a few enormous values: also the risk that most of so many groups of rows agree on
-    #[arg(long, value_name = "GROUPS")]
+    #[arg(long, value_name = "GROUPS", hide_short_help = true)]
     pub(crate) amplify: Option<usize>,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
     /// Also write the feature map of a second pass, for `moments --posterior`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) save_posterior: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) labels: FewLabelsArgs,
@@ -133,7 +141,7 @@ pub(crate) struct EstimateArgs {
     Shows which pair of views depends on each other, within which class and how strongly, so that one knows what to \
     drop or regroup, and how hard the classes are to tell apart. Exit status 1 when something speaks against the \
     estimate.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview diagnose scores.parquet\n  \
     triview diagnose scores.parquet --svg dependence.svg\n  \
     triview diagnose part1.moments part2.moments --json | jq .independence.p_value")]
@@ -153,7 +161,7 @@ pub(crate) struct DiagnoseArgs {
 #[command(long_about = "Turn a table into its moments, which are small and can be merged with others.\n\n\
     Moments are sums over blocks of rows: three megabytes for ten classes, however many the rows, and less for few rows. \
     Those of parts of a data set, made with --like one of them, give together the answer of the whole.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview moments monday.parquet -o monday.moments\n  \
     triview moments tuesday.parquet --like monday.moments -o tuesday.moments\n  \
     triview estimate monday.moments tuesday.moments\n\n\
@@ -181,7 +189,7 @@ pub(crate) struct MomentsArgs {
 
 /// Show what moments or a model hold
 #[derive(Debug, Args)]
-#[command(after_long_help = "Example:\n  triview inspect monday.moments")]
+#[command(after_help = MORE, after_long_help = "Example:\n  triview inspect monday.moments")]
 pub(crate) struct InspectArgs {
     /// Moments, a model, or a feature map that `estimate --save-posterior` wrote
     #[arg(value_name = "MOMENTS|MODEL")]
@@ -204,7 +212,7 @@ pub(crate) struct InspectArgs {
     Viterbi and of the posterior decoding, and how often states and transitions truly occur, all without labels. Needs chains with \
     memory: where the tokens before and after one say nothing of its state, nothing is identified, and the answer says so."
 )]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview simulate --hmm -o chains.parquet\n  \
     triview hmm chains.parquet --transition transition.csv\n  \
     triview hmm chains.parquet --transition transition.csv --output labels.parquet\n  \
@@ -218,7 +226,7 @@ pub(crate) struct HmmArgs {
     pub(crate) transition: PathBuf,
     /// Identify the states at each position by itself, for sequences whose emissions or transitions change along the way; it
     /// takes fifty sequences a state, and more for narrow intervals
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) by_position: bool,
     /// Also write each token's Viterbi state and posterior: .csv, .parquet or .arrow
     #[arg(long, short, value_name = "FILE")]
@@ -227,7 +235,7 @@ pub(crate) struct HmmArgs {
     #[arg(long, requires = "output")]
     pub(crate) adapt: bool,
     /// Also write the log probabilities of transitions of the model that the data suggest
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) save_transition: Option<PathBuf>,
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", default_value_t = 0.95)]
@@ -240,12 +248,12 @@ pub(crate) struct HmmArgs {
 /// Make a score table whose true risk is known
 #[derive(Debug, Args)]
 #[command(long_about = "Make a score table whose true risk is known.\n\n\
-    Writes the scores with a `label` column that `estimate` ignores, and a truth.json with the risk that the \
+    Writes the scores with a `label` column that `estimate` ignores, and beside it `scores.truth.json` with the risk that the \
     labels give, its standard error, the error rate, the class prior and the conditional risk matrices.")]
-#[command(after_long_help = "Example:\n  \
+#[command(after_help = MORE, after_long_help = "Example:\n  \
     triview simulate --classes 6 --rows 100000 -o scores.parquet\n  \
     triview estimate scores.parquet\n  \
-    jq '.risk, .standard_error' truth.json\n\n\
+    jq '.risk, .standard_error' scores.truth.json\n\n\
     A crowd, with spammers among the annotators:\n  \
     triview simulate --crowd --classes 4 --annotators 100 -o votes.csv\n  \
     triview estimate --votes votes.csv")]
@@ -257,17 +265,17 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "V", value_parser = clap::value_parser!(u16).range(3..=64))]
     pub(crate) views: Option<u16>,
     /// Number of classes [default: the preset's]
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=1000))]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(2..=1000), hide_short_help = true)]
     pub(crate) classes: Option<u16>,
     /// Share of the rows in which the first two views depend on each other
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_short_help = true)]
     pub(crate) shared: f64,
     /// Number of subclasses of each class, which the model does not know: given the class the views then depend on each
     /// other [default: the preset's]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100), hide_short_help = true)]
     pub(crate) subclasses: Option<u16>,
     /// Probability of each view to be missing in a row
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_short_help = true)]
     pub(crate) missing: f64,
     /// Number of rows
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..))]
@@ -279,22 +287,22 @@ pub(crate) struct SimulateArgs {
     #[arg(long, conflicts_with_all = ["hmm", "preset", "views", "loss", "subclasses"])]
     pub(crate) crowd: bool,
     /// Number of annotators
-    #[arg(long, value_name = "N", default_value_t = 50, requires = "crowd", value_parser = clap::value_parser!(u32).range(3..))]
+    #[arg(long, value_name = "N", default_value_t = 50, requires = "crowd", value_parser = clap::value_parser!(u32).range(3..), hide_short_help = true)]
     pub(crate) annotators: u32,
     /// Votes an item
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "crowd", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "crowd", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     pub(crate) votes: u32,
     /// Share of annotators whose votes have nothing to do with the class
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2, requires = "crowd")]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, requires = "crowd", hide_short_help = true)]
     pub(crate) spammers: f64,
     /// Share of annotators who mostly vote for another class
-    #[arg(long, value_name = "SHARE", default_value_t = 0.05, requires = "crowd")]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.05, requires = "crowd", hide_short_help = true)]
     pub(crate) adversaries: f64,
     /// Share of items that are hard for everybody: seven votes in ten are guesses
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, requires = "crowd")]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, requires = "crowd", hide_short_help = true)]
     pub(crate) hard: f64,
     /// Number of annotators who copy half of their votes from another
-    #[arg(long, value_name = "N", default_value_t = 0, requires = "crowd")]
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "crowd", hide_short_help = true)]
     pub(crate) copiers: u32,
     /// Sequences of a hidden Markov model instead; --classes is then the number of states
     #[arg(long)]
@@ -303,21 +311,21 @@ pub(crate) struct SimulateArgs {
     #[arg(long, value_name = "N", default_value_t = 2_000, requires = "hmm", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) sequences: u64,
     /// Length of the shortest sequence
-    #[arg(long, value_name = "N", default_value_t = 5, requires = "hmm", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 5, requires = "hmm", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     pub(crate) shortest: u32,
     /// Length of the longest sequence
-    #[arg(long, value_name = "N", default_value_t = 200, requires = "hmm", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 200, requires = "hmm", value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     pub(crate) longest: u32,
     /// Probability to stay in a state
-    #[arg(long, value_name = "P", default_value_t = 0.6, requires = "hmm")]
+    #[arg(long, value_name = "P", default_value_t = 0.6, requires = "hmm", hide_short_help = true)]
     pub(crate) stay: f64,
     /// Where to write the transitions [default: transition.csv beside the table]
-    #[arg(long, value_name = "FILE", requires = "hmm")]
+    #[arg(long, value_name = "FILE", requires = "hmm", hide_short_help = true)]
     pub(crate) transition: Option<PathBuf>,
     /// The score table to write: .csv, .parquet, .arrow or .npy
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Where to write the truth [default: truth.json beside the table]
+    /// Where to write the truth [default: beside the table, .truth.json for its ending]
     #[arg(long, value_name = "FILE")]
     pub(crate) truth: Option<PathBuf>,
 }
@@ -330,7 +338,7 @@ pub(crate) struct SimulateArgs {
     step it shows the true risk, which takes labels, beside three numbers that take none: the estimate, the \
     risk measured before the shift, and the model's own entropy. Draws the four curves as an SVG."
 )]
-#[command(after_long_help = "Example:\n  triview demo --svg digits.svg")]
+#[command(after_help = MORE, after_long_help = "Example:\n  triview demo --svg digits.svg")]
 pub(crate) struct DemoArgs {
     /// Where to draw the four curves
     #[arg(long, value_name = "FILE", default_value = "triview-demo.svg")]
@@ -338,6 +346,26 @@ pub(crate) struct DemoArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Print what completes commands and options in a shell
+#[derive(Debug, Args)]
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
+    triview completions bash > ~/.local/share/bash-completion/completions/triview\n  \
+    triview completions zsh > ~/.zfunc/_triview\n  \
+    triview completions fish > ~/.config/fish/completions/triview.fish")]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    pub(crate) shell: Shell,
+}
+
+/// Write the manual pages, one for each command
+#[derive(Debug, Args)]
+#[command(after_help = MORE, after_long_help = "Example:\n  triview man -o ~/.local/share/man/man1")]
+pub(crate) struct ManArgs {
+    /// The folder to write them to, which is made if it is not there
+    #[arg(long, short, value_name = "FOLDER")]
+    pub(crate) output: PathBuf,
 }
 
 /// What to answer from, and how.
@@ -366,20 +394,20 @@ pub(crate) struct TableArgs {
     #[arg(long, value_name = "PATTERN", help_heading = "Reading tables")]
     pub(crate) columns: Option<Pattern>,
     /// The views to use, three or more [default: all]
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',', help_heading = "Reading tables")]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed, help_heading = "Reading tables")]
     pub(crate) views: Option<Vec<String>>,
     /// The classes, in the order of list columns or of the answer [default: the first view's]
-    #[arg(long, value_name = "A,B,...", value_delimiter = ',', help_heading = "Reading tables")]
+    #[arg(long, value_name = "A,B,...", value_delimiter = ',', value_parser = trimmed, help_heading = "Reading tables", hide_short_help = true)]
     pub(crate) classes: Option<Vec<String>>,
     /// Columns view:feature that are no scores but tell latent states of a view apart that its scores do not, with or without
     /// their view, or by how they begin: blur,text:length,x*
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', help_heading = "Reading tables")]
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = trimmed, help_heading = "Reading tables", hide_short_help = true)]
     pub(crate) features: Option<Vec<String>>,
-    /// What the numbers are [default: score]
+    /// What the numbers are [default: score, unless they look like probabilities, which is refused]
     #[arg(long, value_name = "KIND", help_heading = "Reading tables")]
     pub(crate) input: Option<InputKind>,
     /// Rows with the same value in this column depend on each other (a day, a user, a document)
-    #[arg(long, value_name = "COLUMN", help_heading = "Reading tables")]
+    #[arg(long, value_name = "COLUMN", help_heading = "Reading tables", hide_short_help = true)]
     pub(crate) cluster: Option<String>,
 }
 
@@ -420,17 +448,17 @@ pub(crate) enum InputKind {
 pub(crate) struct MethodArgs {
     /// How to group more than three views into three that are independent given the class, such as a+b,c,d+e
     /// [default: dependent views together, groups about equally informative]
-    #[arg(long, value_name = "A+B,C,...", help_heading = "Method")]
+    #[arg(long, value_name = "A+B,C,...", help_heading = "Method", hide_short_help = true)]
     pub(crate) group: Option<String>,
     /// The loss whose mean is the risk; error and brier are of the whole prediction and take rows [default: log]
     #[arg(long, value_name = "NAME", help_heading = "Method", value_parser = losses())]
     pub(crate) loss: Option<String>,
     /// What each view is identified by [default: auto]
-    #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = feature_maps())]
+    #[arg(long, value_name = "MAP", help_heading = "Method", value_parser = feature_maps(), hide_short_help = true)]
     pub(crate) feature_map: Option<FeatureChoice>,
     /// How many latent states the views are independent given, where one a class is too few: their number, that of
     /// some classes (cat=2,dog=1; others have one), or auto, as few as the test of independence accepts
-    #[arg(long, value_name = "K|CLASS=N,...|auto", help_heading = "Method")]
+    #[arg(long, value_name = "K|CLASS=N,...|auto", help_heading = "Method", hide_short_help = true)]
     pub(crate) latent: Option<Latent>,
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", help_heading = "Method", default_value_t = 0.95)]
@@ -453,6 +481,11 @@ impl MethodArgs {
         }
         params.check()
     }
+}
+
+/// A name in a list, whatever blanks stand around it.
+pub(crate) fn trimmed(name: &str) -> Result<String, std::convert::Infallible> {
+    Ok(name.trim().to_owned())
 }
 
 /// Names of feature maps, so that help and errors list them.

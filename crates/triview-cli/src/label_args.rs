@@ -1,6 +1,6 @@
 //! What can be asked about labels: `label`, `estimate --label`, and `compare`.
 
-use crate::args::{MethodArgs, TableArgs};
+use crate::args::{MORE, MethodArgs, TableArgs, trimmed};
 use anyhow::{Result, bail};
 use clap::Args;
 use std::path::PathBuf;
@@ -10,18 +10,18 @@ use triview_table::Origin;
 #[derive(Debug, Args)]
 pub(crate) struct VoteArgs {
     /// The column that names the item [default: item, task, item_id, Task ID and the like]
-    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes")]
+    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes", hide_short_help = true)]
     pub(crate) item: Option<String>,
     /// The column that names the annotator, of a table with one row a vote [default: annotator, worker, judge, worker_id and the
     /// like]
-    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes")]
+    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes", hide_short_help = true)]
     pub(crate) annotator: Option<String>,
     /// The column of the vote, of a table with one row a vote [default: vote, label, response, Answer and the like]
-    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes")]
+    #[arg(long, value_name = "COLUMN", help_heading = "Votes", requires = "votes", hide_short_help = true)]
     pub(crate) vote: Option<String>,
     /// A table of items whose class is known, drawn at random (columns item and label): the error rate then holds whatever
     /// annotators have in common
-    #[arg(long, value_name = "TABLE", help_heading = "Votes", requires = "votes")]
+    #[arg(long, value_name = "TABLE", help_heading = "Votes", requires = "votes", hide_short_help = true)]
     pub(crate) gold: Option<Origin>,
     /// Votes are numbers (stars, scores of judges, probabilities): the classes are what lies between these, such as 0.5 or 3,7
     #[arg(
@@ -30,12 +30,13 @@ pub(crate) struct VoteArgs {
         help_heading = "Votes",
         value_delimiter = ',',
         allow_hyphen_values = true,
-        requires = "votes"
+        requires = "votes",
+        hide_short_help = true
     )]
     pub(crate) cuts: Option<Vec<f64>>,
     /// Votes for each class, as all annotators vote, that are added to every annotator's [default: 3 and half the number of
     /// classes; 0 is the most likely crowd]
-    #[arg(long, value_name = "N", help_heading = "Votes", requires = "votes")]
+    #[arg(long, value_name = "N", help_heading = "Votes", requires = "votes", hide_short_help = true)]
     pub(crate) smoothing: Option<f64>,
 }
 
@@ -50,7 +51,7 @@ pub(crate) struct VoteArgs {
     With --votes the labels of a crowd's items, or of what judges say: `item`, `label`, `posterior:<class>`, `majority`, `votes` \
     (how many), `agreement` (the share of them for the label) and `difficulty` (how likely it is that annotators guess on it); \
     `mean` too where classes are three numbers or more.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview label --votes crowd.csv -o labels.csv\n  \
     triview label --votes crowd.csv --gold known.csv -o labels.csv --annotators annotators.csv --review look.csv\n  \
     triview label scores.parquet -o labels.parquet\n  \
@@ -64,7 +65,7 @@ pub(crate) struct LabelArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: PathBuf,
     /// The columns beside the scores or votes that go with their rows [default: all]
-    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',')]
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) keep: Option<Vec<String>>,
     /// Votes instead of scores, one row a vote or one row an item: write the labels of the items
     #[arg(long, conflicts_with_all = ["input", "cluster", "group", "loss", "feature_map", "latent"])]
@@ -97,16 +98,22 @@ pub(crate) struct FewLabelsArgs {
     #[arg(long, value_name = "WIDTH", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
     pub(crate) label_budget: Option<f64>,
     /// Write the rows to label next, drawn at random from those without a label: .csv, .parquet or .arrow
-    #[arg(long, value_name = "FILE", help_heading = "A few labels", requires = "label_budget")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "A few labels",
+        requires = "label_budget",
+        hide_short_help = true
+    )]
     pub(crate) label_rows: Option<PathBuf>,
     /// The columns beside the scores that are written with these rows [default: all]
     #[arg(
         long,
         value_name = "COLUMN,...",
         value_delimiter = ',',
+        value_parser = trimmed,
         help_heading = "A few labels",
-        requires = "label_rows"
-    )]
+        requires = "label_rows", hide_short_help = true)]
     pub(crate) keep: Option<Vec<String>>,
 }
 
@@ -135,7 +142,7 @@ impl FewLabelsArgs {
     (--source); Dawid and Skene's expectation maximisation, the Gaussian margin, agreement rates and the spectral meta-learner, which \
     look at the views. Where one does not apply the answer says why. With --label all stand beside the truth, and no method sees \
     it. Exit status 1 when a diagnostic speaks against triview's own estimate.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview compare scores.parquet\n  \
     triview compare new.parquet --source old.parquet --label digit\n  \
     triview compare new.csv --source old.csv --source-label label --svg field.svg --json")]

@@ -1,5 +1,6 @@
 //! What can be asked of the commands that learn: `train`, `score`, `adapt` and `reproduce`.
 
+use crate::args::{MORE, trimmed};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use triview_table::Origin;
@@ -11,7 +12,7 @@ use triview_table::Origin;
     column with the class of each row. The model is multinomial logistic regression, linear in each view: what it says of \
     a class is the sum of what its views say, which is what `estimate` and `adapt` start from. It is written as a \
     safetensors file with `weight.<view>` and `bias.<view>`. Rows without a label are left out.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview train old.parquet --label digit -o seed.safetensors\n  \
     triview train old.csv --label digit --method lbfgs --penalty 0.01 -o seed.safetensors")]
 pub(crate) struct TrainArgs {
@@ -25,22 +26,22 @@ pub(crate) struct TrainArgs {
     #[arg(long, short, value_name = "MODEL")]
     pub(crate) output: PathBuf,
     /// The views to use, three or more [default: all]
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) views: Option<Vec<String>>,
     /// How to minimise the log loss
     #[arg(long, value_name = "METHOD", default_value = "adagrad")]
     pub(crate) method: TrainMethod,
     /// AdaGrad: length of the first step in each coordinate
-    #[arg(long, value_name = "LENGTH", default_value_t = 0.04)]
+    #[arg(long, value_name = "LENGTH", default_value_t = 0.04, hide_short_help = true)]
     pub(crate) step: f64,
     /// AdaGrad: how often every row is seen
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, hide_short_help = true)]
     pub(crate) epochs: usize,
     /// AdaGrad: rows that one step averages the gradient over
-    #[arg(long, value_name = "ROWS", default_value_t = 20)]
+    #[arg(long, value_name = "ROWS", default_value_t = 20, hide_short_help = true)]
     pub(crate) minibatch: usize,
     /// L-BFGS: penalty on half the squared parameters of standardised features
-    #[arg(long, value_name = "LAMBDA", default_value_t = 0.01)]
+    #[arg(long, value_name = "LAMBDA", default_value_t = 0.01, hide_short_help = true)]
     pub(crate) penalty: f64,
 }
 
@@ -56,9 +57,9 @@ pub(crate) enum TrainMethod {
 /// Score a feature table with a model
 #[derive(Debug, Args)]
 #[command(long_about = "Score a feature table with a model.\n\n\
-    Writes a score table, columns `view:class`, that `estimate` takes. With --label the labels are carried along, under \
-    the name `label`; other columns are not.")]
-#[command(after_long_help = "Example:\n  \
+    Writes a score table, columns `view:class`, that `estimate` takes, with the other columns of the rows beside them. With --label \
+    the labels are checked and carried along under the name `label`.")]
+#[command(after_help = MORE, after_long_help = "Example:\n  \
     triview score new.parquet --model seed.safetensors -o scores.parquet\n  \
     triview estimate scores.parquet")]
 pub(crate) struct ScoreArgs {
@@ -74,6 +75,9 @@ pub(crate) struct ScoreArgs {
     /// A column with the class of each row, empty where it is not known
     #[arg(long, value_name = "COLUMN")]
     pub(crate) label: Option<String>,
+    /// Other columns to carry along [default: all]
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = trimmed)]
+    pub(crate) keep: Option<Vec<String>>,
 }
 
 /// Adapt a model to rows without labels
@@ -87,7 +91,7 @@ pub(crate) struct ScoreArgs {
     written but with --force.\n\n\
     Labels are used where there are some: those of the rows themselves (--label), and those of an old domain (--source), whose \
     rows are of another distribution and get the weight that the judgement chooses, which may be none.")]
-#[command(after_long_help = "Examples:\n  \
+#[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview adapt new.parquet --model seed.safetensors -o adapted.safetensors\n  \
     triview adapt new.parquet --model seed.safetensors --label digit -o adapted.safetensors\n  \
     triview adapt new.parquet --model seed.safetensors --source old.parquet --source-label digit -o adapted.safetensors\n  \
@@ -144,7 +148,7 @@ pub(crate) struct AdaptArgs {
     L-BFGS, and two passes, beside the truth, the validation risk and the predictive entropy. Figures b and c: the error \
     rate of a model trained with 10,000 and with 300 labels, of that model adapted without labels, and of one trained with \
     labels on the distorted images. Each as SVG and CSV, with pixels clipped to 1 and not, and some images.")]
-#[command(after_long_help = "Example:\n  triview reproduce --mnist data/mnist -o reproduction")]
+#[command(after_help = MORE, after_long_help = "Example:\n  triview reproduce --mnist data/mnist -o reproduction")]
 pub(crate) struct ReproduceArgs {
     /// Folder with MNIST's four idx files (scripts/mnist.sh obtains them)
     #[arg(long, value_name = "DIR")]

@@ -55,6 +55,8 @@ fn run(cli: &Cli) -> anyhow::Result<Answer> {
         Command::Simulate(args) => commands::simulate::run(args, &cli.global),
         Command::Demo(args) => commands::demo::run(args, &cli.global),
         Command::Reproduce(args) => commands::reproduce::run(args, &cli.global),
+        Command::Completions(args) => commands::completions::run(args),
+        Command::Man(args) => commands::man::run(args, &cli.global),
     }
 }
 

@@ -112,7 +112,7 @@ impl FromStr for Latent {
         let (mut counts, mut rest) = (Vec::new(), Some(text));
         while let Some(left) = rest {
             let (class, count, after) = first_count(left).ok_or_else(refuse)?;
-            counts.push((class.to_owned(), count));
+            counts.push((class.trim().to_owned(), count));
             rest = after;
         }
         Ok(Latent::OfClasses(counts))

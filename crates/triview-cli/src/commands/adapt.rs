@@ -11,6 +11,7 @@ use triview::data::Source;
 use triview::learning::{AdaptParams, FeatureBatch};
 use triview_report::json::{self, AdaptObject};
 use triview_report::text;
+use triview_table::Keep;
 use triview_table::model::{self, Model};
 
 /// Adapts and judges; writes the model if it was found to be better.
@@ -27,12 +28,12 @@ pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
     let tables = output::files(args.inputs.iter().chain(&args.source));
     output::check(&args.output, tables.into_iter().chain([args.model.as_path()]))?;
     let seed = model::read(&args.model)?;
-    let table = open(&args.inputs, &args.model, &seed, args.label.as_deref())?;
+    let table = open(&args.inputs, &args.model, &seed, args.label.as_deref(), Keep::Nothing)?;
     let progress = Progress::new(global);
     let watched = progress.watch(&table, table.rows());
     let adaptation = match &args.source_label {
         Some(label) => {
-            let source = open(&args.source, &args.model, &seed, Some(label))?;
+            let source = open(&args.source, &args.model, &seed, Some(label), Keep::Nothing)?;
             let batches = progress.watch(&source, source.rows()).batches()?.collect::<Result<Vec<_>, _>>()?;
             adapter.adapt_with(&watched, &FeatureBatch::concatenate(&batches)?, &seed.model, &seed.schema)?
         }

@@ -26,14 +26,7 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     };
     refuse_moments(&args.inputs, "label")?;
     let mut options = args.table.read_options(None);
-    options.keep = match (&args.keep, format) {
-        (Some(_), Format::Npy) => {
-            bail!("--keep is for columns, and an array has none: write .csv, .parquet or .arrow")
-        }
-        (None, Format::Npy) => Keep::Nothing,
-        (Some(names), _) => Keep::Named(names.clone()),
-        (None, _) => Keep::All,
-    };
+    options.keep = keep(args.keep.as_deref(), format)?;
     let table = Table::of(&args.inputs, &options)?;
     let progress = Progress::new(global);
     let source = progress.watch(&table, table.rows());
@@ -77,6 +70,18 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     let object = json::to_text(&EstimateObject::new(&estimate, global.front, Some(&made)))?;
     let shown = text::estimate(&estimate, None, global.front);
     Ok(Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted()))
+}
+
+/// The columns that are carried along: those named, or all; an array has none.
+pub(crate) fn keep(named: Option<&[String]>, format: Format) -> Result<Keep> {
+    Ok(match (named, format) {
+        (Some(_), Format::Npy) => {
+            bail!("--keep is for columns, and an array has none: write .csv, .parquet or .arrow")
+        }
+        (None, Format::Npy) => Keep::Nothing,
+        (Some(names), _) => Keep::Named(names.to_vec()),
+        (None, _) => Keep::All,
+    })
 }
 
 /// The names of the columns that are made.

@@ -2,6 +2,7 @@
 
 pub(crate) mod adapt;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod diagnose;
 pub(crate) mod estimate;
@@ -9,6 +10,7 @@ mod few_labels;
 pub(crate) mod hmm;
 pub(crate) mod inspect;
 pub(crate) mod label;
+pub(crate) mod man;
 pub(crate) mod moments;
 pub(crate) mod reproduce;
 pub(crate) mod score;

@@ -2,29 +2,78 @@
 
 use crate::answer::Answer;
 use crate::args::Global;
+use crate::commands::label::{keep, kept_values};
 use crate::learning_args::ScoreArgs;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::Result;
 use indicatif::HumanCount;
 use std::path::Path;
-use triview::data::Source;
 use triview_table::model::{self, Model};
-use triview_table::{Error, FeatureOptions, FeatureTable, Origin, write_scores};
+use triview_table::{
+    Error, FeatureOptions, FeatureTable, Format, Keep, Origin, Values, write_columns, write_scores,
+};
 
-/// Reads the rows once and writes their scores batch by batch.
+/// The name of the column of labels.
+const LABEL: &str = "label";
+
+/// Reads the rows once and writes their scores batch by batch, other columns beside them.
 pub(crate) fn run(args: &ScoreArgs, global: &Global) -> Result<Answer> {
     output::check(&args.output, output::files(&args.inputs).into_iter().chain([args.model.as_path()]))?;
+    let Some(format) = Format::of_ending(&args.output) else {
+        return Err(Error::OutputFormat { path: args.output.clone() }.into());
+    };
+    let keep = keep(args.keep.as_deref(), format)?;
     let model = model::read(&args.model)?;
-    let table = open(&args.inputs, &args.model, &model, args.label.as_deref())?;
+    let table = open(&args.inputs, &args.model, &model, args.label.as_deref(), keep)?;
     let progress = Progress::new(global);
-    let watched = progress.watch(&table, table.rows());
-    let scored = watched.batches()?.map(|batch| {
-        let batch = batch?;
-        let labels = (0..batch.rows()).map(|row| batch.label(row)).collect();
-        Ok((model.model.scores(&batch)?, labels))
+    progress.count("scoring", table.rows());
+    let (schema, labelled) = (&model.schema, args.label.is_some());
+    let scored = table.keeping()?.map(|read| {
+        let (batch, kept) = read?;
+        progress.advance(batch.rows());
+        let labels: Vec<Option<usize>> = (0..batch.rows()).map(|row| batch.label(row)).collect();
+        Ok((model.model.scores(&batch)?, labels, kept))
     });
-    let rows = write_scores(&args.output, &model.schema, scored)?;
+    let rows = match format {
+        Format::Npy => write_scores(
+            &args.output,
+            schema,
+            scored.map(|read| read.map(|(batch, labels, _)| (batch, labels))),
+        )?,
+        _ => {
+            // With --label its column is the one of that name.
+            let kept: Vec<(usize, (String, bool))> = table
+                .kept_columns()
+                .into_iter()
+                .enumerate()
+                .filter(|(_, (name, _))| !(labelled && name == LABEL))
+                .collect();
+            let scores = schema
+                .views()
+                .iter()
+                .flat_map(|view| schema.classes().iter().map(move |class| format!("{view}:{class}")));
+            let names = kept.iter().map(|(_, (name, _))| name.clone()).chain(scores);
+            let names: Vec<String> = names.chain(labelled.then(|| LABEL.to_owned())).collect();
+            let parts = scored.map(|read| {
+                read.map(|(batch, labels, mut texts)| {
+                    let kept = kept
+                        .iter()
+                        .map(|(at, (_, whole))| kept_values(std::mem::take(&mut texts[*at]), *whole));
+                    let mut values: Vec<Values> = kept.collect();
+                    let cells =
+                        (0..batch.views()).flat_map(|view| (0..batch.k()).map(move |class| (view, class)));
+                    values.extend(
+                        cells.map(|(view, class)| Values::Number(batch.column(view, class).to_vec())),
+                    );
+                    let named = labels.iter().map(|label| label.map(|class| schema.classes()[class].clone()));
+                    values.extend(labelled.then(|| Values::SomeText(named.collect())));
+                    values
+                })
+            });
+            write_columns::<Error>(&args.output, &names, parts)?
+        }
+    };
     progress.note(&format!("{} rows in `{}`", HumanCount(rows), args.output.display()));
     Ok(Answer::new(String::new()).unprinted())
 }
@@ -35,12 +84,14 @@ pub(crate) fn open(
     path: &Path,
     model: &Model,
     label: Option<&str>,
+    keep: Keep,
 ) -> Result<FeatureTable, Error> {
     let options = FeatureOptions {
         views: None,
         label: label.map(str::to_owned),
         like: Some((model.features.clone(), format!("model `{}`", path.display()))),
         classes: Some(model.schema.classes().to_vec()),
+        keep,
     };
     FeatureTable::of(inputs, &options)
 }

@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::{Global, SimulateArgs};
+use crate::commands::simulate::beside;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
@@ -29,7 +30,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
             "--preset, --loss and --views are of score tables; with --hmm there are --states and --sequences"
         );
     }
-    let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
+    let truth_path = args.truth.clone().unwrap_or_else(|| beside(&args.output));
     let transition_path =
         args.transition.clone().unwrap_or_else(|| args.output.with_file_name("transition.csv"));
     let mut taken: Vec<&Path> = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::{Global, SimulateArgs};
+use crate::commands::simulate::beside;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::Result;
@@ -16,7 +17,7 @@ const CHUNK: usize = 16_384;
 
 /// Draws a crowd and writes its votes, and after them what is true of it.
 pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
-    let truth_path = args.truth.clone().unwrap_or_else(|| args.output.with_file_name("truth.json"));
+    let truth_path = args.truth.clone().unwrap_or_else(|| beside(&args.output));
     output::check(&args.output, [])?;
     output::check(&truth_path, [args.output.as_path()])?;
     let default = CrowdSetting::default();

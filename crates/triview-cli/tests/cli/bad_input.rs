@@ -299,8 +299,8 @@ fn a_foreign_state() {
         "error: `foreign.state` is not a triview file of the kind asked for (file of moments): it is not in the safetensors format"
     );
     assert_eq!(
-        folder.refused(&["moments", "scores.csv", "--posterior", "truth.json", "-o", "new.state"]),
-        "error: `truth.json` is not a triview file of the kind asked for (saved posterior): it is something else"
+        folder.refused(&["moments", "scores.csv", "--posterior", "scores.truth.json", "-o", "new.state"]),
+        "error: `scores.truth.json` is not a triview file of the kind asked for (saved posterior): it is something else"
     );
 }
 

@@ -44,7 +44,7 @@ fn help() {
 #[test]
 fn the_risk_is_near_the_truth() {
     let folder = Folder::with_scores();
-    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     let estimate = folder.json(&["estimate", "scores.csv", "--json"]);
     let off = number(&estimate, "risk") - number(&truth, "risk");
     let error = number(&estimate, "standard_error");
@@ -57,7 +57,7 @@ fn every_loss_is_near_its_truth() {
     for loss in ["hinge", "zero-one"] {
         let folder = Folder::new();
         folder.answered(&["simulate", "--rows", "4000", "--seed", "3", "--loss", loss, "-o", "scores.csv"]);
-        let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+        let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
         let estimate = folder.json(&["estimate", "scores.csv", "--loss", loss, "--json"]);
         assert_eq!((&estimate["loss"], &truth["loss"]), (&loss.into(), &loss.into()));
         let off = number(&estimate, "risk") - number(&truth, "risk");
@@ -69,7 +69,7 @@ fn every_loss_is_near_its_truth() {
 #[test]
 fn metrics_are_near_the_truth() {
     let folder = Folder::with_scores();
-    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     let estimate = folder.json(&["estimate", "scores.csv", "--metrics", "--json"]);
     let error = &estimate["metrics"]["error_rate"];
     assert_eq!(estimate["error_rate"], error["value"]);
@@ -239,7 +239,7 @@ fn whoever_stops_reading_is_no_error() {
 fn enormous_scores_do_not_move_what_most_groups_agree_on() {
     let folder = Folder::new();
     folder.answered(&["simulate", "--rows", "12000", "--seed", "3", "-o", "scores.csv"]);
-    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     folder.answered(&["moments", "scores.csv", "-o", "healthy.state"]);
     let mut table = folder.table("scores.csv");
     // The sensor of one view fails in one row.

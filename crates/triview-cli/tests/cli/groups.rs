@@ -25,7 +25,7 @@ fn groups_as_asked() {
     assert_eq!(keys(&estimate["intervals"]["conditional_risk"]), "a b c d e");
     let conditioning = &estimate["diagnostics"]["conditioning"];
     assert_eq!(keys(&conditioning["smallest_singular_value"]), "a+b c d+e");
-    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     let off = number(&estimate, "risk") - number(&truth, "risk");
     assert!(off.abs() < 4.0 * number(&estimate, "standard_error"), "{off}");
 

@@ -19,7 +19,7 @@ fn with_chains(more: &[&str]) -> Folder {
 #[test]
 fn the_answer_is_near_the_truth_and_has_all_its_keys() {
     let folder = with_chains(&["-o", "chains.parquet"]);
-    let truth: Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: Value = serde_json::from_str(&folder.read("chains.truth.json")).expect("JSON");
     let args = ["hmm", "chains.parquet", "--transition", "transition.csv"];
     let run = folder.answered(
         &[&args[..], &["--json", "--output", "labels.csv", "--save-transition", "new.csv"]].concat(),
@@ -56,7 +56,7 @@ fn the_answer_is_near_the_truth_and_has_all_its_keys() {
 fn positions_can_be_identified_by_themselves() {
     let folder =
         with_chains(&["--sequences", "4000", "--shortest", "6", "--longest", "6", "-o", "chains.csv"]);
-    let truth: Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: Value = serde_json::from_str(&folder.read("chains.truth.json")).expect("JSON");
     let args = ["hmm", "chains.csv", "-t", "transition.csv", "--by-position"];
     let answer: Value =
         serde_json::from_str(&folder.answered(&[&args[..], &["--json"]].concat()).stdout).expect("JSON");

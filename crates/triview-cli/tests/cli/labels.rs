@@ -171,7 +171,7 @@ fn a_few_labels_beside_the_estimate_without() {
     for key in ["risk", "standard_error", "interval", "error_rate", "trusted"] {
         assert_eq!(answer["without_labels"][key], plain[key], "{key}");
     }
-    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     for key in ["risk", "error_rate"] {
         let interval = &labels[key]["interval"];
         let [low, high] = ["low", "high"].map(|end| number(interval, end));
@@ -296,7 +296,7 @@ fn a_soft_map_from_latent_states() {
         // Each subclass is of one class, and the labels say so.
         assert!(classes.iter().any(|p| *p > 0.6), "{classes:?}");
     }
-    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     let soft = number(&answer["labels"]["soft_map"]["risk"], "value");
     assert!((soft - number(&truth, "risk")).abs() < 0.15, "{soft} {truth}");
 }

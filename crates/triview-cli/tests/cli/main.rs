@@ -16,4 +16,7 @@ mod segments;
 mod simulate;
 mod states;
 mod support;
+mod tables;
+mod tasks;
+mod terminal;
 mod votes;

@@ -8,7 +8,7 @@ fn missing_views_are_counted() {
     let simulate = ["simulate", "--missing", "0.2", "--rows", "4000", "--seed", "3", "-o"];
     folder.answered(&[&simulate[..], &["scores.csv"]].concat());
     let estimate = folder.json(&["estimate", "scores.csv", "--json"]);
-    let truth: serde_json::Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     let off = number(&estimate, "risk") - number(&truth, "risk");
     assert!(off.abs() < 4.0 * number(&estimate, "standard_error"), "{off}");
 

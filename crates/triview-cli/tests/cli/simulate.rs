@@ -9,8 +9,8 @@ fn the_truth_beside_the_table() {
     let run = folder.answered(&["simulate", "--preset", "two", "--rows", "2000", "-o", "scores.csv"]);
     assert_eq!(run.stdout, "");
     assert!(run.stderr.starts_with("note: 2,000 rows in `scores.csv`; their true risk, "), "{}", run.stderr);
-    insta::assert_snapshot!(without_numbers(&folder.read("truth.json")));
-    let truth: Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    insta::assert_snapshot!(without_numbers(&folder.read("scores.truth.json")));
+    let truth: Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     // The preset promises an error of some 10%, new means every draw.
     assert!((0.02..0.3).contains(&number(&truth, "error_rate")), "{truth}");
     let table = folder.table("scores.csv");
@@ -22,7 +22,7 @@ fn the_truth_beside_the_table() {
 #[test]
 fn the_truth_is_that_of_the_table() {
     let folder = Folder::with_scores();
-    let truth: Value = serde_json::from_str(&folder.read("truth.json")).expect("JSON");
+    let truth: Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     let table = folder.table("scores.csv");
     let losses: Vec<f64> = table[1..]
         .iter()
@@ -47,5 +47,5 @@ fn the_seed_decides() {
     assert_eq!(folder.read("1.csv"), folder.read("again.csv"));
     assert_eq!(folder.read("1.csv.json"), folder.read("again.csv.json"));
     assert_ne!(folder.read("1.csv"), folder.read("2.csv"));
-    assert!(!folder.path("truth.json").exists());
+    assert!(!folder.path("scores.truth.json").exists());
 }

@@ -20,7 +20,7 @@ fn parsed(text: &str) -> Value {
 #[test]
 fn the_answer_is_near_the_truth_and_has_all_its_keys() {
     let folder = with_votes(&["-o", "votes.csv"]);
-    let truth = parsed(&folder.read("truth.json"));
+    let truth = parsed(&folder.read("votes.truth.json"));
     let run = folder.answered(&["estimate", "--votes", "votes.csv", "--json"]);
     assert!(run.stderr.contains("columns not used: truth"), "{}", run.stderr);
     let answer = parsed(&run.stdout);
@@ -254,7 +254,7 @@ fn labels_of_a_crowds_items_come_out_in_their_order() {
         (annotators["annotator"].len(), annotators["votes"].iter().any(|votes| votes == "0")),
         (20, false)
     );
-    let truth = parsed(&folder.read("truth.json"));
+    let truth = parsed(&folder.read("votes.truth.json"));
     let held = (0..20).filter(|&a| {
         let error = number(&truth["view_error"], &annotators["annotator"][a]);
         numbers(&annotators["error_low"])[a] <= error && error <= numbers(&annotators["error_high"])[a]
@@ -299,7 +299,7 @@ fn what_belongs_to_an_item_goes_with_it() {
 /// A folder with a crowd that has hard items in `votes.csv`, and the class of its first so many items in `gold.csv`.
 fn with_hard_items(gold: usize) -> (Folder, Vec<String>) {
     let folder = with_votes(&["--hard", "0.3", "-o", "votes.csv"]);
-    let labels = parsed(&folder.read("truth.json"))["labels"].as_array().expect("labels").clone();
+    let labels = parsed(&folder.read("votes.truth.json"))["labels"].as_array().expect("labels").clone();
     let labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
     let rows: String = (0..gold).map(|item| format!("{item},{}\n", labels[item])).collect();
     folder.write("gold.csv", format!("item,label\n{rows}"));

@@ -5,13 +5,13 @@
 
 use crate::error::{Error, nearest};
 use crate::read::columns::{
-    Column, Kind, Place, Selection, View, by_colon, key_columns, named_views, wanted_views,
+    Column, Kind, Place, Purpose, Selection, View, by_colon, key_columns, named_views, wanted_views,
 };
 use crate::read::hash::key;
 use crate::read::origin::Origin;
 use crate::read::pipeline::{FeaturePipeline, Pipeline};
 use crate::read::prefetch::Ahead;
-use crate::read::table::{DataSet, Member, ReadOptions, locate};
+use crate::read::table::{DataSet, Keep, Member, ReadOptions, keep_what_all_have, locate};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -33,6 +33,9 @@ pub struct FeatureOptions {
     /// Names of the classes; labels that are none of them are refused. Otherwise labels are told apart only once
     /// [`FeatureTable::find_classes`] has read them.
     pub classes: Option<Vec<String>>,
+    /// The columns whose texts [`FeatureTable::keeping`] gives with the rows; of all columns those that no score table would take for
+    /// scores, whose names have a colon.
+    pub keep: Keep,
 }
 
 /// One data set of features in one or more files, possibly of different formats.
@@ -58,9 +61,10 @@ impl FeatureTable {
     /// # Errors
     /// As [`FeatureTable::open`]'s.
     pub fn of(origins: &[Origin], options: &FeatureOptions) -> Result<Self, Error> {
-        let FeatureOptions { views, label, like, classes } = options;
+        let FeatureOptions { views, label, like, classes, keep } = options;
         let views = views.clone().or_else(|| like.as_ref().map(|(schema, _)| schema.views().to_vec()));
-        let read = ReadOptions { views, segment: label.clone(), ..ReadOptions::default() };
+        let read =
+            ReadOptions { views, segment: label.clone(), keep: keep.clone(), ..ReadOptions::default() };
         let (locations, spooled) = locate(origins)?;
         let mut members = Vec::new();
         for location in locations {
@@ -86,6 +90,7 @@ impl FeatureTable {
         for Member { location, selection, .. } in &mut members {
             align(selection, &location.name, &schema, &like)?;
         }
+        keep_what_all_have(&mut members);
         let set = DataSet::new(members, read, (schema.widths(), vec![0; schema.views().len()]), spooled);
         Ok(Self { schema, ignored: set.ignored(), classes: classes.clone(), set })
     }
@@ -121,6 +126,24 @@ impl FeatureTable {
         Ok(self.classes.insert(classes))
     }
 
+    /// The columns that go with their rows, and whether every file declares them to hold whole numbers.
+    pub fn kept_columns(&self) -> Vec<(String, bool)> {
+        self.set.kept_columns()
+    }
+
+    /// Reads all rows from the first on, each batch with the texts of [`FeatureTable::kept_columns`], column by column; nothing where a
+    /// cell is empty.
+    ///
+    /// # Errors
+    /// Whatever keeps the files from being opened again.
+    #[expect(clippy::type_complexity, reason = "rows, and columns of texts beside them")]
+    pub fn keeping(
+        &self,
+    ) -> Result<impl Iterator<Item = Result<(FeatureBatch, Vec<Vec<Option<String>>>), Error>>, Error> {
+        let ahead = Ahead::new(self.pipeline(), DEPTH);
+        ahead.map_err(|source| self.set.members[0].location.unreadable(source))
+    }
+
     fn pipeline(&self) -> FeaturePipeline {
         let keys = self.classes.as_ref().map(|names| names.iter().map(|name| key(name.as_bytes())).collect());
         FeaturePipeline { pipeline: Pipeline::new(self.set.clone()), classes: keys }
@@ -137,8 +160,7 @@ impl Source for FeatureTable {
     }
 
     fn batches(&self) -> Result<Batches<'_, FeatureBatch, Error>, Error> {
-        let ahead = Ahead::new(self.pipeline().map(|batch| batch.map(Arc::new)), DEPTH);
-        Ok(Box::new(ahead.map_err(|source| self.set.members[0].location.unreadable(source))?))
+        Ok(Box::new(self.keeping()?.map(|read| Ok(Arc::new(read?.0)))))
     }
 }
 
@@ -193,6 +215,9 @@ fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Sele
         }
     }
     selection.keys = key_columns(path, columns, &selection.used(), options)?;
+    if options.keep == Keep::All {
+        selection.keys.retain(|key| !(matches!(key.purpose, Purpose::Kept(_)) && key.name.contains(':')));
+    }
     Ok(selection.ignoring_the_rest(columns))
 }
 

@@ -23,6 +23,9 @@ const SMALLEST: f64 = 1e-15;
 /// Some rows, and for each column that goes with its rows their texts.
 pub(crate) type Read = (Batch, Vec<Vec<Option<String>>>);
 
+/// Some rows of features, and for each column that goes with its rows their texts.
+pub(crate) type ReadFeatures = (FeatureBatch, Vec<Vec<Option<String>>>);
+
 /// The batches of one reading, here or on another thread.
 pub(crate) enum Batches {
     Here(Pipeline),
@@ -163,9 +166,10 @@ impl Filled {
     }
 
     /// Its features, which must all be there, with the classes of its rows where a column is read for them.
-    fn features(self, classes: Option<&[u64]>) -> Result<FeatureBatch, Error> {
+    fn features(self, classes: Option<&[u64]>) -> Result<ReadFeatures, Error> {
         let Filled { mut pending, runs, set } = self;
         set.keep_names(pending.take_names());
+        let kept = pending.take_kept();
         let place = |row: usize, view: usize, feature: usize| {
             let (member, row) = origin(&set, &runs, row);
             (member.location.name.clone(), row, member.selection.label(view, feature))
@@ -181,7 +185,7 @@ impl Filled {
             }
             other => other?,
         };
-        let (Some(keys), Some(classes)) = (keys, classes) else { return Ok(batch) };
+        let (Some(keys), Some(classes)) = (keys, classes) else { return Ok((batch, kept)) };
         let none = key(b"");
         let label = |(row, found): (usize, u64)| match classes.iter().position(|class| *class == found) {
             _ if found == none => Ok(None),
@@ -193,7 +197,7 @@ impl Filled {
             }
         };
         let labels = keys.into_iter().enumerate().map(label).collect::<Result<_, _>>()?;
-        Ok(batch.with_labels(labels)?)
+        Ok((batch.with_labels(labels)?, kept))
     }
 }
 
@@ -249,7 +253,7 @@ pub(crate) struct FeaturePipeline {
 }
 
 impl Iterator for FeaturePipeline {
-    type Item = Result<FeatureBatch, Error>;
+    type Item = Result<ReadFeatures, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let classes = self.classes.as_deref();

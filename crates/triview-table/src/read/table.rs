@@ -129,6 +129,16 @@ impl DataSet {
         ignored.filter(|column| seen.insert(*column)).cloned().collect()
     }
 
+    /// The columns that go with their rows, and whether every file declares them to hold whole numbers.
+    pub(crate) fn kept_columns(&self) -> Vec<(String, bool)> {
+        let whole = |name: &str| {
+            let of_file = |member: &Member| member.selection.kept().any(|c| c.name == name && c.whole);
+            self.members.iter().all(of_file)
+        };
+        let first = self.members[0].selection.kept();
+        first.map(|column| (column.name.clone(), whole(&column.name))).collect()
+    }
+
     /// What the key of a segment stands for.
     pub(crate) fn name(&self, key: u64) -> Option<String> {
         self.names().get(&key).cloned()
@@ -193,12 +203,7 @@ impl Table {
             }
             selection.align(&location.name, &like, &schema)?;
         }
-        let everywhere = |name: &String| {
-            members.iter().all(|member| member.selection.kept().any(|column| column.name == *name))
-        };
-        let kept = members[0].selection.kept().map(|column| column.name.clone()).filter(everywhere);
-        let kept: Vec<String> = kept.collect();
-        members.iter_mut().for_each(|member| member.selection.keep(&kept));
+        keep_what_all_have(&mut members);
         let widths = vec![schema.k(); schema.views().len()];
         let features = (0..schema.views().len()).map(|view| schema.covariates(view).len()).collect();
         let set = DataSet::new(members, options.clone(), (widths, features), spooled);
@@ -217,12 +222,7 @@ impl Table {
 
     /// The columns that go with their rows, and whether every file declares them to hold whole numbers.
     pub fn kept_columns(&self) -> Vec<(String, bool)> {
-        let whole = |name: &str| {
-            let of_file = |member: &Member| member.selection.kept().any(|c| c.name == name && c.whole);
-            self.set.members.iter().all(of_file)
-        };
-        let first = self.set.members[0].selection.kept();
-        first.map(|column| (column.name.clone(), whole(&column.name))).collect()
+        self.set.kept_columns()
     }
 
     /// Reads all rows from the first on, each batch with the texts of [`Table::kept_columns`], column by column; nothing where
@@ -318,6 +318,15 @@ impl Source for Table {
     fn batches(&self) -> Result<triview::data::Batches<'_, Batch, Error>, Error> {
         Ok(Box::new(self.keeping()?.map(|read| Ok(Arc::new(read?.0)))))
     }
+}
+
+/// Lets only those columns go with their rows that every file has.
+pub(crate) fn keep_what_all_have(members: &mut [Member]) {
+    let Some((first, others)) = members.split_first() else { return };
+    let has = |member: &Member, name: &str| member.selection.kept().any(|column| column.name == name);
+    let kept = first.selection.kept().map(|column| column.name.clone());
+    let kept: Vec<String> = kept.filter(|name| others.iter().all(|member| has(member, name))).collect();
+    members.iter_mut().for_each(|member| member.selection.keep(&kept));
 }
 
 /// Where the files are; `-` is standard input, and it and other pipes are copied to temporary files.

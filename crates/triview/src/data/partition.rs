@@ -28,7 +28,7 @@ impl Partition {
         Self { members }
     }
 
-    /// Reads groups as they are written, `a+b,c,d+e`. Names of views may hold either separator: of the names that a
+    /// Reads groups as they are written, `a+b,c,d+e`, with or without blanks between them. Names of views may hold either separator: of the names that a
     /// text can begin with, the longest is meant.
     ///
     /// # Errors
@@ -36,7 +36,7 @@ impl Partition {
     /// [`Error::GroupCount`].
     pub fn parse(text: &str, views: &[String]) -> Result<Self> {
         let mut groups = vec![Vec::new()];
-        let mut rest = text;
+        let mut rest = text.trim_start();
         loop {
             let name = first_name(rest, views);
             if name.is_empty() {
@@ -51,13 +51,13 @@ impl Partition {
             if let Some(group) = groups.last_mut() {
                 group.push(view);
             }
-            rest = &rest[name.len()..];
+            rest = rest[name.len()..].trim_start();
             match rest.chars().next() {
                 None => break,
                 Some(',') => groups.push(Vec::new()),
                 Some(_) => {}
             }
-            rest = &rest[1..];
+            rest = rest[1..].trim_start();
         }
         if let Some(view) = (0..views.len()).find(|view| !groups.iter().flatten().any(|named| named == view))
         {
@@ -121,16 +121,26 @@ pub fn others(group: usize) -> [usize; 2] {
 /// The longest of the names that a text begins with, up to its end or a separator; what stands before the first
 /// separator if there is none.
 fn first_name<'a>(text: &'a str, views: &[String]) -> &'a str {
-    let ends = |at: usize| at == text.len() || text[at..].starts_with([',', '+']);
+    let ends = |at: usize| {
+        let after = text[at..].trim_start();
+        after.is_empty() || after.starts_with([',', '+'])
+    };
     let known = views.iter().filter(|view| text.starts_with(view.as_str()) && ends(view.len()));
     let length = known.map(String::len).max().or_else(|| text.find([',', '+'])).unwrap_or(text.len());
-    &text[..length]
+    text[..length].trim_end()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blanks_between_names_are_allowed() {
+        let views = views(&["a", "b b", "c", "d"]);
+        let plain = Partition::parse("a+b b,c,d", &views).unwrap();
+        assert_eq!(Partition::parse(" a + b b , c,  d ", &views).unwrap(), plain);
+    }
 
     fn views(names: &[&str]) -> Vec<String> {
         names.iter().map(|name| name.to_string()).collect()
