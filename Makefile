@@ -27,9 +27,6 @@ install: ## Install the program, its manual pages and completions below PREFIX, 
 	$(PREFIX)/bin/triview completions zsh > $(PREFIX)/share/zsh/site-functions/_triview
 	$(PREFIX)/bin/triview completions fish > $(PREFIX)/share/fish/vendor_completions.d/triview.fish
 
-test: ## Run every test: unit, property, command line, documentation, and benches as tests
-	$(CARGO) test --workspace --all-targets
-	$(CARGO) test --workspace --doc
 test: test-rust test-python ## Run every test: Rust, command line, documentation, Python
 
 test-rust: ## Unit, property, command line and documentation tests, and benches as tests

@@ -403,7 +403,9 @@ pub(crate) struct TableArgs {
     /// their view, or by how they begin: blur,text:length,x*
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = trimmed, help_heading = "Reading tables", hide_short_help = true)]
     pub(crate) features: Option<Vec<String>>,
-    /// What the numbers are [default: score, unless they look like probabilities, which is refused]
+    /// What the numbers are [default: score]
+    ///
+    /// Without it numbers that look like probabilities are refused, with it they are taken as said.
     #[arg(long, value_name = "KIND", help_heading = "Reading tables")]
     pub(crate) input: Option<InputKind>,
     /// Rows with the same value in this column depend on each other (a day, a user, a document)
@@ -450,7 +452,9 @@ pub(crate) struct MethodArgs {
     /// [default: dependent views together, groups about equally informative]
     #[arg(long, value_name = "A+B,C,...", help_heading = "Method", hide_short_help = true)]
     pub(crate) group: Option<String>,
-    /// The loss whose mean is the risk; error and brier are of the whole prediction and take rows [default: log]
+    /// The loss whose mean is the risk [default: log]
+    ///
+    /// error and brier are of the whole prediction and take rows.
     #[arg(long, value_name = "NAME", help_heading = "Method", value_parser = losses())]
     pub(crate) loss: Option<String>,
     /// What each view is identified by [default: auto]

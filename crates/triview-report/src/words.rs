@@ -124,8 +124,7 @@ impl Front {
 }
 
 /// What no rows without labels can show, whatever they say: it stands beside every answer that is trusted.
-pub const UNSEEN: [&str; 2] =
-    ["classes whose names are crossed in every view", "errors that all views share"];
+pub const UNSEEN: [&str; 2] = ["class names crossed in all views", "errors all views share"];
 
 /// Values that stand behind flags in what is said.
 const VALUES: [&str; 3] = ["auto", "softmax", "16"];

@@ -132,9 +132,19 @@ fn write(path: &Path, table: &Table, chosen: Chosen) -> Result<(), Error> {
     let mut rows: Vec<(u64, Vec<Option<String>>)> = chosen.into_values().collect();
     rows.sort_by_key(|(row, _)| *row);
     let kept = table.kept_columns();
-    let names: Vec<String> =
-        ["row".to_owned()].into_iter().chain(kept.iter().map(|(name, _)| name.clone())).collect();
-    let mut values = vec![Values::Whole(rows.iter().map(|(row, _)| *row as i64).collect())];
+    // Rows are counted within their file, which is named where there are several.
+    let places: Vec<(String, i64)> = rows
+        .iter()
+        .map(|(row, _)| table.file_of(row - 1))
+        .map(|(file, row)| (file.display().to_string(), row as i64 + 1))
+        .collect();
+    let mut names = vec!["row".to_owned()];
+    let mut values = vec![Values::Whole(places.iter().map(|(_, row)| *row).collect())];
+    if table.files() > 1 {
+        names.insert(0, "file".to_owned());
+        values.insert(0, Values::Text(places.into_iter().map(|(file, _)| file).collect()));
+    }
+    names.extend(kept.iter().map(|(name, _)| name.clone()));
     values.extend(kept.iter().enumerate().map(|(at, (_, whole))| {
         kept_values(rows.iter().map(|(_, texts)| texts[at].clone()).collect(), *whole)
     }));

@@ -68,7 +68,7 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     }
     let made = made(global.seed, &args.inputs);
     let object = json::to_text(&EstimateObject::new(&estimate, global.front, Some(&made)))?;
-    let shown = text::estimate(&estimate, None, global.front);
+    let shown = text::estimate(&estimate, None, global.front, false);
     Ok(Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted()))
 }
 

@@ -212,7 +212,9 @@ fn a_degenerate_fit_is_answered_with_status_1() {
     folder.write_table("two.csv", &table);
     let run = folder.run(&["estimate", "two.csv"]);
     assert_eq!(run.code, 1, "{run:?}");
-    assert!(run.stdout.starts_with("NOT TO BE TRUSTED\n- class `2` has a prior of"), "{}", run.stdout);
+    assert!(run.stdout.starts_with("NOT TO BE TRUSTED, for the "), "{}", run.stdout);
+    assert!(run.stdout.contains("\n- class `2` has a prior of"), "{}", run.stdout);
+    assert!(run.stdout.contains("(standard error unknown)"), "{}", run.stdout);
     let run = folder.run(&["estimate", "two.csv", "--json"]);
     assert_eq!(run.code, 1);
     let object: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");

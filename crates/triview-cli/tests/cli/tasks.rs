@@ -57,8 +57,13 @@ fn a_crowd() {
     folder.answered(&[&crowd[..], &["-o", "votes.csv"]].concat());
     let votes = folder.read("votes.csv");
     let (header, rows) = votes.split_once('\n').expect("a header");
-    assert_eq!(header, "item,annotator,vote");
-    folder.write("crowd.csv", format!("task,worker,label\n{rows}"));
+    assert_eq!(header, "item,annotator,vote,truth");
+    let mut crowd = String::from("task,worker,label\n");
+    for row in rows.lines() {
+        let (votes, _truth) = row.rsplit_once(',').expect("a truth");
+        let _ = writeln!(crowd, "{votes}");
+    }
+    folder.write("crowd.csv", crowd);
 
     let first = folder.refused(&["estimate", "crowd.csv"]);
     assert!(first.contains("--votes"), "{first}");

@@ -193,7 +193,7 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
     }
     let first = match (estimate.alarms.len(), &estimate.independence.reason) {
         (0, None) => {
-            lines.push(("trusted", format!("yes; no rows without labels show {}", UNSEEN.join(", or "))));
+            lines.push(("trusted", format!("yes; not seen without labels: {}", UNSEEN.join(", "))));
             return facts(&lines);
         }
         (0, Some(_)) => "UNTESTED: whether the views are independent given the class".to_owned(),

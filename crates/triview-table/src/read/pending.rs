@@ -232,7 +232,7 @@ impl Pending {
     }
 
     /// Whether all rows look like probabilities: every view that is there has numbers from 0 to 1 that add up to one. Of `second`,
-    /// views with one column for the second of two classes, only the first can be told.
+    /// views with one column for the second of two classes, only the first can be told. Zeros and ones alone are hard predictions.
     pub(crate) fn looks_like_probabilities(&self, second: &[usize]) -> bool {
         // Of a hundred classes rounded to three decimals the sum is off by 0.003 or so.
         const ROUNDING: f64 = 0.02;
@@ -244,7 +244,11 @@ impl Pending {
         let mut there = (0..self.rows).flat_map(|row| (0..self.scores.len()).map(move |view| (view, row)));
         let mut any = false;
         let all = there.by_ref().filter(|(view, row)| !self.is_missing(*view, *row)).all(|(view, row)| {
-            any = true;
+            any |= self.scores[view]
+                .iter()
+                .skip(row)
+                .step_by(self.capacity)
+                .any(|cell| *cell > 0.0 && *cell < 1.0);
             likely(view, row)
         });
         any && all

@@ -256,9 +256,20 @@ impl Table {
         let Error::Core(triview::Error::LossNotFinite { loss, row, view, class, value }) = error else {
             return error;
         };
-        let (member, row) = self.set.file_of(row);
+        let (path, row) = self.file_of(row);
         let source = triview::Error::LossNotFinite { loss, row, view, class, value };
-        Error::InFile { path: member.location.name.clone(), source }
+        Error::InFile { path: path.into(), source }
+    }
+
+    /// How many files, or tables in memory, make it up.
+    pub fn files(&self) -> usize {
+        self.set.members.len()
+    }
+
+    /// The file of a row of the data set that has been read, and its row there, both counted from zero.
+    pub fn file_of(&self, row: u64) -> (&Path, u64) {
+        let (member, row) = self.set.file_of(row);
+        (&member.location.name, row)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Measured;
 use crate::answer::Interval;
+use crate::settings::limits::UNKNOWN_ERROR;
 
 /// What is known from all rows, and from all but each group.
 pub(super) struct LeftOut<T = Vec<f64>> {
@@ -58,6 +59,8 @@ impl<T> LeftOut<T> {
     /// A number with its interval, which reaches so many standard errors.
     pub(super) fn measured(&self, of: impl Fn(&T) -> f64, reach: f64) -> Measured {
         let (value, standard_error) = (of(&self.whole), self.standard_error(of));
+        let known = standard_error <= UNKNOWN_ERROR * value.abs().max(1.0);
+        let standard_error = if known { standard_error } else { f64::INFINITY };
         Measured { value, standard_error, interval: Interval::around(value, reach, standard_error) }
     }
 }
