@@ -75,7 +75,7 @@ pub(crate) mod limits {
     pub(crate) const OTHER_OPTIMUM: f64 = 2.0;
     /// An interval wider than this many times the larger of the risk and what scores that say nothing would cost (`ln k` for the log loss) is
     /// of no use: it cannot tell a model from a guess. One that was 478 times as wide as the labels' was once called trusted; those of the
-    /// presets of `triview simulate` with 20,000 rows are at most 0.15 times as wide.
+    /// presets of `triview simulate` with 20,000 rows are at most 0.13 times as wide.
     pub(crate) const WIDEST: f64 = 2.0;
     /// A standard error of more than this many times the same is not known: 1e13 and 1e27 have come out where a system was singular, and no
     /// number of digits of them means anything.
