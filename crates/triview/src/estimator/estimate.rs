@@ -137,7 +137,7 @@ impl Estimate {
             raised.push(Alarm::OutsideRange { loss: loss(), risk, low, high });
         }
         let width = self.interval.high - self.interval.low;
-        if !(width <= limits::WIDEST * scale) {
+        if width.is_nan() || width > limits::WIDEST * scale {
             raised.push(Alarm::TooWide {
                 loss: loss(),
                 width: Some(width).filter(|w| w.is_finite()),

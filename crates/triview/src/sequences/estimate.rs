@@ -105,14 +105,17 @@ impl SequenceEstimate {
         let tokens = reading.value(Quantities::TOKENS);
         let risk_of =
             [(Quantities::LOG_Z, 1.0), (Quantities::EMISSION, -1.0), (Quantities::TRANSITION, -1.0)];
+        // The risk of a labelling is no less than zero.
+        let possible = |interval: Interval| interval.within(0.0, f64::INFINITY);
         let risk = reading.measure_sum(&risk_of, reach);
+        let risk = Measured { interval: possible(risk.interval), ..risk };
         // A ratio of means: to first order its deviations are those of the risk less those of the tokens times it.
         let mean = risk.value / tokens;
         let of_token: Vec<(usize, f64)> = risk_of.iter().map(|(at, weight)| (*at, weight / tokens)).collect();
         let ratio = [of_token, vec![(Quantities::TOKENS, -mean / tokens)]].concat();
         let error = reading.measure_sum(&ratio, reach).standard_error;
-        let risk_per_token =
-            Measured { value: mean, standard_error: error, interval: Interval::around(mean, reach, error) };
+        let interval = possible(Interval::around(mean, reach, error));
+        let risk_per_token = Measured { value: mean, standard_error: error, interval };
         let share = |cell: usize| reading.measure(cell, reach).share();
         let matrix = |from: usize| -> Vec<Vec<Measured>> {
             (0..k).map(|i| (0..k).map(|j| share(from + i * k + j)).collect()).collect()

@@ -166,7 +166,9 @@ impl Imputed {
                 false => Measured {
                     value,
                     standard_error,
-                    interval: Interval::around(value + shift, reach, standard_error),
+                    // No loss is below zero.
+                    interval: Interval::around(value + shift, reach, standard_error)
+                        .within(0.0, f64::INFINITY),
                 },
             }
         };
