@@ -81,29 +81,27 @@ fn a_linear_model_of_ones_own() {
     let features = |rows: usize, shift: f64, seed: u64| {
         let normal = |rng: &mut Pcg64| -> f64 { StandardNormal.sample(rng) };
         let mut rng = Pcg64::seed_from_u64(5);
-        let means: Vec<f64> = (0..18).map(|_| 1.5 * normal(&mut rng)).collect();
+        let means: Vec<f64> = (0..27).map(|_| 1.5 * normal(&mut rng)).collect();
         let mut rng = Pcg64::seed_from_u64(seed);
-        let mut text = String::from("a:x;a:y;b:x;b:y;c:x;c:y;animal;id\n");
+        let mut text = String::from("a:x;a:y;a:z;b:x;b:y;b:z;c:x;c:y;c:z;animal;id\n");
         for row in 0..rows {
             let class = row * 7 % 3;
-            for cell in 0..6 {
-                let x = means[class * 6 + cell] + normal(&mut rng);
-                let _ = write!(text, "{:.4};", x * (1.0 + shift * (cell % 2) as f64));
+            for cell in 0..9 {
+                let x = means[class * 9 + cell] + normal(&mut rng);
+                let _ = write!(text, "{:.4};", x * (1.0 + shift * (cell % 3) as f64));
             }
             let _ = writeln!(text, "{};{row}", ["ape", "bee", "cat"][class]);
         }
         text
     };
     let folder = Folder::new();
-    folder.write("old.csv", features(900, 0.0, 1));
-    folder.write("new.csv", features(4000, 3.0, 2));
+    folder.write("old.csv", features(600, 0.0, 1));
+    folder.write("new.csv", features(3000, 4.0, 2));
     folder.answered(&["train", "old.csv", "--label", "animal", "-o", "own.safetensors"]);
 
     let first = folder.refused(&["adapt", "new.csv", "-o", "adapted.safetensors"]);
     assert!(first.contains("--model <MODEL>"), "{first}");
-    let adapted =
-        folder.run(&["adapt", "new.csv", "--model", "own.safetensors", "-o", "adapted.safetensors"]);
-    assert!(adapted.code < 2, "{adapted:?}");
+    folder.answered(&["adapt", "new.csv", "--model", "own.safetensors", "-o", "adapted.safetensors"]);
     folder.answered(&["score", "new.csv", "--model", "adapted.safetensors", "-o", "scores.csv"]);
     assert_eq!(folder.table("scores.csv")[0][..3], ["animal", "id", "a:ape"]);
     let risk = folder.run(&["estimate", "scores.csv"]);

@@ -95,6 +95,7 @@ impl Estimate {
         pooled.independence.verdict = Verdict::Pass;
         pooled.independence.p_value = Some(drift.segments_p_value);
         pooled.independence.statistic = None;
+        pooled.independence.deviation = None;
         pooled.independence.dependences.clear();
         // What is said against the fit of all rows is not said against the fits of the segments, which are all to be trusted.
         pooled.alarms.retain(|alarm| matches!(alarm, Alarm::NoMajority { .. }));
