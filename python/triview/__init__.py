@@ -1,4 +1,4 @@
-"""How wrong is a model on data that has no labels?
+"""How wrong a model is on data that has no labels.
 
 When the evidence for a prediction comes in three views that are independent given the class (three sensors, three annotators, three
 disjoint groups of features), the way the views agree reveals the risk itself, without a label:
@@ -39,8 +39,7 @@ from triview._calls import (
     train,
     votes,
 )
-from triview._core import VERSION as __version__
-from triview._core import TriviewError
+from triview._core import TriviewError, __version__
 from triview._frame import Frame
 from triview._model import Model
 from triview._moments import Accumulator, Moments, Plan, plan

@@ -99,12 +99,15 @@ def estimate(
     *,
     metrics: bool = False,
     by: Any = None,
+    period: str | float | None = None,
+    verbose: bool = False,
     amplify: int | None = None,
     label: Any = None,
     label_budget: float | None = None,
     label_rows: bool | Path_ = False,
     keep: Sequence[str] | None = None,
     save_posterior: Path_ | None = None,
+    columns: str | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
@@ -134,8 +137,11 @@ def estimate(
         - a path, or moments; a list or an iterator of any of these makes one data set.
     metrics
         Also the Brier score, hinge loss, calibration error, macro F1, AUC and confusion matrix.
-    by
-        Also answer for each value of a column (its name, or an array with one value a row).
+    by, period
+        Also answer for each value of a column (its name, or an array with one value a row); for each ``"hour"``, ``"day"``, ``"week"`` or
+        ``"month"`` of its times, or for so many units of a number.
+    verbose
+        Whether ``print(answer)`` also shows how well the risk could be known: singular values, distances, the fit.
     amplify
         For scores with a few enormous values: also the risk that most of so many groups of rows agree on.
     label
@@ -149,6 +155,8 @@ def estimate(
         The columns beside the scores that go with these rows; otherwise all.
     save_posterior
         A file to write the feature map of a second pass to.
+    columns
+        How columns are named, such as ``"{view}_{class}"``; otherwise ``view:class``.
     views, classes
         The views to use, three or more, and the classes in the order of arrays and lists.
     features
@@ -182,7 +190,7 @@ def estimate(
     merged = _merged(data)
     if merged is not None:
         asked: dict[str, Any] = {
-            "by": by, "label": label, "label_budget": label_budget, "amplify": amplify, "views": views, "classes": classes,
+            "by": by, "period": period, "columns": columns, "label": label, "label_budget": label_budget, "amplify": amplify, "views": views, "classes": classes,
             "features": features, "input": input, "cluster": cluster, "group": group, "loss": loss, "feature_map": feature_map,
             "latent": latent, "save_posterior": save_posterior, "metrics": metrics or None, "label_rows": label_rows or None,
             "keep": keep,
@@ -194,13 +202,13 @@ def estimate(
                 )
         assert isinstance(merged, Moments)
         return merged.solve(level=level, seed=seed, threads=threads, progress=progress, strict=strict)
-    tables, columns = with_riders(
+    tables, riders = with_riders(
         tables_of(data, probability=input == "probability"), {"by": by, "label": label, "cluster": cluster}
     )
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
         rows = Path(folder, "rows.arrow") if label_rows is True else (label_rows or None)
         options = given(
-            **columns, metrics=metrics, amplify=amplify, label_budget=label_budget, label_rows=rows, keep=keep,
+            **riders, period=period, verbose=verbose, columns=columns, metrics=metrics, amplify=amplify, label_budget=label_budget, label_rows=rows, keep=keep,
             save_posterior=save_posterior, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
             feature_map=feature_map, latent=latent, level=level, seed=seed,
         )  # fmt: skip
@@ -227,6 +235,7 @@ def diagnose(
     data: Any,
     *,
     svg: Path_ | None = None,
+    columns: str | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
@@ -246,9 +255,9 @@ def diagnose(
 
     ``svg`` is a file to draw that to; the other options are those of :func:`estimate`.
     """
-    tables, columns = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
+    tables, riders = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
     options = given(
-        **columns, svg=svg, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
+        **riders, columns=columns, svg=svg, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
         feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     answer = Diagnosis(_ask("diagnose", tables, options, threads=threads, progress=progress))
@@ -263,6 +272,7 @@ def compare(
     source: Any = None,
     source_label: str | None = None,
     svg: Path_ | None = None,
+    columns: str | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
@@ -284,12 +294,12 @@ def compare(
     to; the other options are those of :func:`estimate`.
     """
     probability = input == "probability"
-    tables, columns = with_riders(
+    tables, riders = with_riders(
         tables_of(data, probability=probability), {"label": label, "cluster": cluster}
     )
     old = None if source is None else _one_table(source, "source", probability=probability)
     options = given(
-        **columns, source=old, source_label=source_label, svg=svg, views=views, classes=classes, features=features,
+        **riders, columns=columns, source=old, source_label=source_label, svg=svg, views=views, classes=classes, features=features,
         input=input, group=group, loss=loss, feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     answer = Comparison(_ask("compare", tables, options, threads=threads, progress=progress))
@@ -309,6 +319,7 @@ def label(
     *,
     output: Path_ | None = None,
     keep: Sequence[str] | None = None,
+    columns: str | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
@@ -330,9 +341,9 @@ def label(
     rows of a class; and ``posterior:<class>``. Rows keep their order, and their other columns (``keep``) go with them. With
     ``output`` they are written to that file, batch by batch, and not held. The other options are those of :func:`estimate`.
     """
-    tables, columns = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
+    tables, riders = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
     options = given(
-        **columns, keep=keep, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
+        **riders, columns=columns, keep=keep, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
         feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
@@ -394,10 +405,10 @@ def votes(
     Votes
         Whose ``labels()``, ``annotators()`` and ``review()`` are tables.
     """
-    tables, columns = with_riders(column_tables(data), {"label": label})
+    tables, riders = with_riders(column_tables(data), {"label": label})
     known = None if gold is None else _gold(gold)
     common = given(
-        **columns, votes=True, gold=known, item=item, annotator=annotator, vote=vote, cuts=cuts, smoothing=smoothing,
+        **riders, votes=True, gold=known, item=item, annotator=annotator, vote=vote, cuts=cuts, smoothing=smoothing,
         views=views, classes=classes, level=level, seed=seed,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
@@ -552,11 +563,11 @@ def train(
     seed, threads, progress
         As of :func:`estimate`.
     """
-    tables, columns = with_riders(feature_tables(data), {"label": label})
+    tables, riders = with_riders(feature_tables(data), {"label": label})
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
         path = output if output is not None else Path(folder, "model.safetensors")
         options = given(
-            **columns, output=path, views=views, method=method, step=step, epochs=epochs, minibatch=minibatch, penalty=penalty,
+            **riders, output=path, views=views, method=method, step=step, epochs=epochs, minibatch=minibatch, penalty=penalty,
             seed=seed,
         )  # fmt: skip
         _ask("train", tables, options, threads=threads, progress=progress)
@@ -568,19 +579,21 @@ def score(
     *,
     model: Model | Path_,
     label: Any = None,
+    keep: Sequence[str] | None = None,
     output: Path_ | None = None,
     threads: int | None = None,
     progress: bool | Listener | None = None,
 ) -> Frame:
     """Give what a model says of the rows of a feature table: a table of scores, which :func:`estimate` takes.
 
-    ``data`` is as of :func:`train`, ``label`` the class of rows to carry along, ``output`` a file to write the scores to, which are then
+    ``data`` is as of :func:`train`, ``label`` the class of rows to carry along, ``keep`` the other columns that go with them
+    (otherwise all), ``output`` a file to write the scores to, which are then
     not held.
     """
-    tables, columns = with_riders(feature_tables(data), {"label": label})
+    tables, riders = with_riders(feature_tables(data), {"label": label})
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
         path = Path(folder, "scores.arrow") if output is None else output
-        options = given(**columns, model=_model_file(model, folder), output=path)
+        options = given(**riders, model=_model_file(model, folder), keep=keep, output=path)
         _ask("score", tables, options, threads=threads, progress=progress)
         return Frame(_core.read_arrow(path) if output is None else os.fspath(output))
 
@@ -630,12 +643,12 @@ def adapt(
     level, seed, threads, progress, strict
         As of :func:`estimate`.
     """
-    tables, columns = with_riders(feature_tables(data), {"label": label})
+    tables, riders = with_riders(feature_tables(data), {"label": label})
     old = [] if source is None else [("source", table) for table in feature_tables(source)]
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
         path = output if output is not None else Path(folder, "adapted.safetensors")
         options = given(
-            **columns, model=_model_file(model, folder), output=path, source_label=source_label, source_weight=source_weight,
+            **riders, model=_model_file(model, folder), output=path, source_label=source_label, source_weight=source_weight,
             loss=loss, radius=radius, gap=gap, no_judgement=no_judgement, force=force, level=level, seed=seed,
         )  # fmt: skip
         outcome = _ask("adapt", tables, [*options, *old], threads=threads, progress=progress)

@@ -4,7 +4,7 @@ from typing import Any, Self, TypeAlias, final
 
 from numpy.typing import NDArray
 
-VERSION: str
+__version__: str
 
 class TriviewError(ValueError): ...
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 def plan(
     sample: Any,
     *,
+    columns: str | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
@@ -43,7 +44,7 @@ def plan(
         raise TriviewError(
             "`cluster` is an array, and a plan is for other rows too: name a column of theirs instead"
         )
-    reading = given(input=input, features=features, cluster=cluster)
+    reading = given(columns=columns, input=input, features=features, cluster=cluster)
     method = given(
         views=views,
         classes=classes,
@@ -90,7 +91,7 @@ class Plan:
         return Accumulator(self._core.accumulator(starting_at=start), self._reading, _threads(threads))
 
     def to_bytes(self) -> bytes:
-        """Give the plan as bytes. How tables are read (``input``, ``features``, ``cluster``) is not among them, but is pickled."""
+        """Give the plan as bytes. How tables are read (``columns``, ``input``, ``features``, ``cluster``) is not among them, but is pickled."""
         return self._core.to_bytes()
 
     @classmethod
@@ -98,12 +99,16 @@ class Plan:
         cls,
         data: bytes,
         *,
+        columns: str | None = None,
         input: str | None = None,
         features: Sequence[str] | None = None,
         cluster: str | None = None,
     ) -> Plan:
         """Read what `to_bytes` made, or a file that ``triview estimate --save-posterior`` wrote; say how tables are to be read."""
-        return cls(_core.Plan.from_bytes(data), given(input=input, features=features, cluster=cluster))
+        return cls(
+            _core.Plan.from_bytes(data),
+            given(columns=columns, input=input, features=features, cluster=cluster),
+        )
 
     def __reduce__(self) -> tuple[Any, tuple[bytes, list[tuple[str, Any]]]]:
         return _restored_plan, (self.to_bytes(), self._reading)

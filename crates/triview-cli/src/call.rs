@@ -177,6 +177,9 @@ pub fn options(verb: &str) -> Vec<String> {
     arguments.map(|argument| argument.get_id().to_string()).collect()
 }
 
+/// The options that are lists of names, which may contain commas and begin with blanks.
+const NAMES: [&str; 4] = ["views", "classes", "features", "keep"];
+
 /// The options that are tables.
 const TABLES: [&str; 3] = ["inputs", "source", "gold"];
 
@@ -190,6 +193,9 @@ fn parse(verb: &str, arguments: Vec<OsString>, given: Vec<Origin>) -> Result<Cli
     let command = Cli::command().mut_subcommand(verb, |command| {
         command.mut_args(|arg| match (TABLES.contains(&arg.get_id().as_str()), arg.get_action()) {
             (true, _) => arg.value_parser(StringValueParser::new().try_map(numbered.clone())),
+            (false, ArgAction::Append) if NAMES.contains(&arg.get_id().as_str()) => {
+                arg.value_delimiter(None).value_parser(StringValueParser::new())
+            }
             (false, ArgAction::Append) => arg.value_delimiter(None),
             _ => arg,
         })

@@ -35,5 +35,6 @@ mod _core {
     use crate::work::TriviewError;
 
     #[pymodule_export]
-    const VERSION: &str = env!("CARGO_PKG_VERSION");
+    #[expect(non_upper_case_globals, reason = "Python's own name for it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
 }

@@ -83,7 +83,7 @@ fn what_does_not_apply_says_why() {
         assert_eq!(answer["estimates"][name]["absent"], "it is for two classes");
     }
     for name in ["atc", "validation", "importance-weighted", "difference-of-confidence"] {
-        assert!(answer["estimates"][name]["absent"].as_str().is_some_and(|why| why.contains("--source")));
+        assert!(answer["estimates"][name]["absent"].as_str().is_some_and(|why| why.contains("the source")));
     }
     let text = folder.run(&["compare", "new.csv"]).stdout;
     assert!(text.contains("spectral does not apply: it is for two classes"), "{text}");

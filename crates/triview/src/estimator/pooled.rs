@@ -7,6 +7,7 @@
 use super::Estimate;
 use crate::answer::Interval;
 use crate::diagnostics::{Alarm, LEVEL, Verdict};
+use crate::loss::Whole;
 use crate::metrics::{Measured, Metric};
 use serde::Serialize;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
@@ -22,11 +23,16 @@ pub struct Drift {
     pub smallest_p_value: f64,
     /// The largest of the segments'.
     pub largest_p_value: f64,
+    /// The squared misfit of all rows.
+    pub whole_misfit: f64,
+    /// The most that of the segments may be, with 95% confidence: less than that of all rows.
+    pub segments_misfit: f64,
 }
 
 impl Estimate {
     /// The answer from those of all segments of the rows, where the views depend on each other in all rows and not within the segments: every
-    /// one of these is to be trusted, and their tests together do not reject. Nothing where that is not so.
+    /// one of these is to be trusted, their tests together do not reject, and a dependence as strong as that of all rows would have been seen
+    /// in them. Segments have fewer rows: that they show nothing would say nothing. Nothing where that is not so.
     pub fn of_segments(&self, parts: &[&Estimate]) -> Option<(Estimate, Drift)> {
         if self.independence.verdict != Verdict::Fail || parts.len() < 2 {
             return None;
@@ -40,8 +46,11 @@ impl Estimate {
             segments_p_value: together(&p_values)?,
             smallest_p_value: p_values.iter().copied().fold(1.0, f64::min),
             largest_p_value: p_values.iter().copied().fold(0.0, f64::max),
+            whole_misfit: self.independence.statistic?,
+            segments_misfit: largest_misfit(parts)?,
         };
-        (drift.segments_p_value >= LEVEL).then(|| (self.mean_of_segments(parts, drift), drift))
+        let explained = drift.segments_p_value >= LEVEL && drift.segments_misfit < drift.whole_misfit;
+        explained.then(|| (self.mean_of_segments(parts, drift), drift))
     }
 
     fn mean_of_segments(&self, parts: &[&Estimate], drift: Drift) -> Estimate {
@@ -87,20 +96,36 @@ impl Estimate {
                 let all = |of: fn(&crate::metrics::Metrics) -> &Metric| {
                     of_parts.iter().map(|metrics| of(metrics)).collect::<Vec<_>>()
                 };
-                metrics.error_rate = mean_metric(&weights, &all(|metrics| &metrics.error_rate));
-                metrics.brier = mean_metric(&weights, &all(|metrics| &metrics.brier));
-                metrics.hinge = mean_metric(&weights, &all(|metrics| &metrics.hinge));
+                let mean = |of, largest| mean_metric(&weights, &all(of), largest);
+                metrics.error_rate = mean(|metrics| &metrics.error_rate, Whole::Error.largest());
+                metrics.brier = mean(|metrics| &metrics.brier, Whole::Brier.largest());
+                metrics.hinge = mean(|metrics| &metrics.hinge, f64::INFINITY);
             }
         }
         pooled.independence.verdict = Verdict::Pass;
         pooled.independence.p_value = Some(drift.segments_p_value);
         pooled.independence.statistic = None;
         pooled.independence.deviation = None;
+        pooled.independence.deviation = None;
         pooled.independence.dependences.clear();
         // What is said against the fit of all rows is not said against the fits of the segments, which are all to be trusted.
         pooled.alarms.retain(|alarm| matches!(alarm, Alarm::NoMajority { .. }));
         pooled
     }
+}
+
+/// The most that the mean squared misfit within the segments may be, with 95% confidence.
+fn largest_misfit(parts: &[&Estimate]) -> Option<f64> {
+    /// Of the normal distribution.
+    const QUANTILE: f64 = 1.645;
+    let rows: u64 = parts.iter().map(|part| part.rows).sum();
+    let (mut mean, mut variance) = (0.0, 0.0);
+    for part in parts {
+        let weight = part.rows as f64 / rows as f64;
+        mean += weight * part.independence.statistic?;
+        variance += (weight * part.independence.deviation?).powi(2);
+    }
+    Some(mean + QUANTILE * variance.sqrt())
 }
 
 /// The chance of so small chances of independent tests (Fisher): `-2 sum ln p` is chi-squared with two degrees of freedom a test.
@@ -124,8 +149,8 @@ fn around(value: f64, weights: &[f64], reach: impl Iterator<Item = f64>) -> Inte
     Interval::around(value, 1.0, hypot(weights, reach))
 }
 
-/// A metric that is a mean over rows.
-fn mean_metric(weights: &[f64], parts: &[&Metric]) -> Metric {
+/// A metric that is a mean over rows, from zero to its largest value.
+fn mean_metric(weights: &[f64], parts: &[&Metric], largest: f64) -> Metric {
     let mean = |of: &dyn Fn(&Metric) -> f64| {
         parts.iter().zip(weights).map(|(part, weight)| weight * of(part)).sum::<f64>()
     };
@@ -136,7 +161,7 @@ fn mean_metric(weights: &[f64], parts: &[&Metric]) -> Metric {
         Measured {
             value,
             standard_error: hypot(weights, parts().map(|part| part.standard_error)),
-            interval: interval.within(0.0, f64::INFINITY),
+            interval: interval.within(0.0, largest),
         }
     };
     Metric {
