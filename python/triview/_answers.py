@@ -6,6 +6,7 @@ import copy
 import html
 import json
 import math
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -40,6 +41,14 @@ class Interval(NamedTuple):
     level: float
 
 
+def _levels_to_the_caller() -> int:
+    """Count the frames up to the first that is not of this package, however its functions call each other."""
+    frame, levels = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == __package__:
+        frame, levels = frame.f_back, levels + 1
+    return levels
+
+
 def _number(value: float | None) -> float:
     """Take a number of the core's, for which unknown is null."""
     return math.nan if value is None else float(value)
@@ -66,8 +75,7 @@ class Answer:
         message = f"not to be trusted: {self._reasons()}"
         if strict:
             raise UntrustedError(message, self)
-        # The caller of the package's function that was called.
-        warnings.warn(message, UntrustedWarning, stacklevel=4)
+        warnings.warn(message, UntrustedWarning, stacklevel=_levels_to_the_caller())
 
     def _reasons(self) -> str:
         return "; ".join(self.alarms) or "no segment's answer is"

@@ -45,7 +45,7 @@ Latent: TypeAlias = int | str | Mapping[Any, int]
 
 
 #: The options that have no value.
-_FLAGS = frozenset({"metrics", "by_position", "adapt", "no_judgement", "force", "crowd", "hmm"})
+_FLAGS = frozenset({"metrics", "verbose", "by_position", "adapt", "no_judgement", "force", "crowd", "hmm"})
 #: The options that have several; of others the last would count.
 _LISTS = frozenset({"views", "classes", "features", "keep", "cuts"})
 
