@@ -164,7 +164,7 @@ fn views_that_depend_on_each_other_do_not_make_a_better_model() {
     assert_eq!((judgement.verdict, judgement.by_labels), (Verdict::Doubtful, None));
 
     // The labels of one row in ten decide, and say the truth: this model is better.
-    let known = |row: usize| (row % 10 == 0).then(|| usize::from(rows.labels()[row]));
+    let known = |row: usize| row.is_multiple_of(10).then(|| usize::from(rows.labels()[row]));
     let labelled = rows.batch().clone().with_labels((0..rows.rows()).map(known).collect()).unwrap();
     let source = InMemory::new(rows.schema(), [labelled]);
     let adaptation = adapter.adapt(&source, &seed, &schema()).unwrap();

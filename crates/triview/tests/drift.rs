@@ -49,17 +49,17 @@ fn counts(draws: u64, draw: impl Fn(u64) -> (Population, Vec<Batch>)) -> [usize;
 
 #[test]
 fn segments_too_small_to_show_a_dependence_do_not_excuse_it() {
-    // Two views share noise in a seventh of all rows, which are then dealt to eight segments at random.
-    let [rejected, silent, excused] = counts(20, |seed| {
-        let setting = Setting { shared: 0.15, ..Preset::Three.setting() };
+    // Two views share noise in a twelfth of all rows, which are then dealt to four segments at random.
+    let [rejected, silent, excused] = counts(40, |seed| {
+        let setting = Setting { shared: 0.08, ..Preset::Three.setting() };
         let population = Population::draw(&setting, seed).unwrap();
         let mut rng = Pcg64::seed_from_u64(seed + 100);
-        let batches = (0..8).map(|_| population.rows(2_500, &mut rng).0).collect();
+        let batches = (0..4).map(|_| population.rows(5_000, &mut rng).0).collect();
         (population, batches)
     });
-    // By chance one in twenty of those that are rejected.
-    println!("dependent: rejected {rejected}, segments silent {silent}, excused {excused}");
-    assert!(rejected >= 10 && excused <= 3, "{rejected} {silent} {excused}");
+    // Nearly half of the segments show nothing. Of those that are rejected one in twenty is excused by chance: five of 40 or more are one
+    // chance in twenty, and none is expected beyond.
+    assert!(rejected >= 20 && silent >= 5 && excused <= 4, "{rejected} {silent} {excused}");
 }
 
 #[test]
@@ -73,8 +73,6 @@ fn segments_that_differ_are_answered_by_themselves() {
         let batches = populations.iter().map(|week| week.rows(8_000, &mut rng).0).collect();
         (populations.into_iter().next().unwrap(), batches)
     });
-    println!("drift: rejected {rejected}, segments silent {silent}, excused {excused}");
-    assert!(rejected >= 7, "{rejected}");
-    // Each of three segments is trusted in nine cases of ten or so.
-    assert!(excused >= 3, "{excused} of {rejected}");
+    // Each of three segments is trusted in nine cases of ten or so; then they are taken.
+    assert!(rejected >= 7 && excused >= 3 && excused == silent, "{rejected} {silent} {excused}");
 }
