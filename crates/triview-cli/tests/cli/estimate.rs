@@ -222,6 +222,22 @@ fn a_degenerate_fit_is_answered_with_status_1() {
 }
 
 #[test]
+fn an_interval_of_no_use_is_not_trusted() {
+    let folder = Folder::new();
+    let args = ["simulate", "--preset", "three-harder", "--rows", "1200", "-o", "few.csv"];
+    folder.answered(&args);
+    let run = folder.run(&["estimate", "few.csv", "--json"]);
+    let object: serde_json::Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let alarms = object["diagnostics"]["alarm_details"].as_array().expect("a list");
+    let wide = alarms.iter().find(|alarm| alarm["code"] == "too-wide").expect("the alarm");
+    assert_eq!((run.code, object["trusted"].as_bool()), (1, Some(false)));
+    // Twice what scores that say nothing cost, ln 3.
+    assert!((number(wide, "guessing") - 3f64.ln()).abs() < 1e-9 && number(wide, "width") > 2.0 * 3f64.ln());
+    assert!(wide["remedy"].as_str().is_some_and(|remedy| remedy.contains("rows")), "{wide}");
+    assert!(number(&object["interval"], "low") >= 0.0);
+}
+
+#[test]
 fn whoever_stops_reading_is_no_error() {
     let folder = Folder::with_scores();
     let mut child = Command::new(env!("CARGO_BIN_EXE_triview"))

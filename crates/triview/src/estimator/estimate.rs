@@ -265,3 +265,40 @@ fn metrics_or_reason<S: Serializer>(
         Err(absent) => Absent { absent }.serialize(serializer),
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+mod tests {
+    use super::*;
+    use crate::data::{InMemory, Schema};
+    use crate::estimator::Params;
+    use crate::lab::{Population, Preset};
+    use rand::SeedableRng;
+    use rand_pcg::Pcg64;
+
+    fn estimate() -> Estimate {
+        let population = Population::draw(&Preset::Three.setting(), 1).unwrap();
+        let (rows, _) = population.rows(4_000, &mut Pcg64::seed_from_u64(2));
+        let schema: Schema = population.schema().clone();
+        Params::new().check().unwrap().estimate(&InMemory::new(schema, [rows])).unwrap()
+    }
+
+    #[test]
+    fn what_no_loss_can_be_is_an_alarm() {
+        let sound = estimate();
+        assert!(sound.trusted());
+        let below = Estimate { risk: -0.02, interval: Interval { low: -0.05, high: 0.01 }, ..sound.clone() };
+        let below = below.judged([0.0, f64::INFINITY], 1.1);
+        assert!(matches!(below.alarms[..], [Alarm::OutsideRange { risk: -0.02, high: None, .. }]));
+        assert_eq!((below.interval.low, below.interval.high), (0.0, 0.01));
+        let above = Estimate { risk: 1.2, interval: Interval { low: 0.9, high: 1.5 }, ..sound.clone() };
+        let above = above.judged([0.0, 1.0], 1.1);
+        assert!(matches!(above.alarms[..], [Alarm::OutsideRange { high: Some(1.0), .. }]));
+        assert_eq!(above.interval.high, 1.0);
+
+        // What is nobody's error is unknown, and its interval of no use.
+        let unknown = Estimate { standard_error: 1e13, ..sound }.judged([0.0, f64::INFINITY], 1.1);
+        assert!(unknown.standard_error.is_infinite() && unknown.interval.high.is_infinite());
+        assert!(matches!(unknown.alarms[..], [Alarm::TooWide { width: None, .. }]));
+    }
+}
