@@ -229,6 +229,27 @@ fn how_many_labels_would_do() {
 }
 
 #[test]
+fn rows_to_label_are_named_by_their_file() {
+    let folder = folder();
+    let table = few(&folder, 40);
+    let (header, rows) = table.split_first().expect("a header");
+    let part = |rows: &[Vec<String>]| [std::slice::from_ref(header), rows].concat();
+    folder.write_table("first.csv", &part(&rows[..1_000]));
+    folder.write_table("second.csv", &part(&rows[1_000..]));
+    let args = ["estimate", "first.csv", "second.csv", "--label", "label", "--label-budget", "0.06"];
+    folder.answered(&[args.as_slice(), &["--label-rows", "next.csv"]].concat());
+    let next = folder.table("next.csv");
+    assert_eq!(next[0][..2], ["file", "row"].map(str::to_owned));
+    let id = at(&table, "id");
+    for chosen in &next[1..] {
+        let row: usize = chosen[1].parse().expect("a row");
+        let before = if chosen[0] == "second.csv" { 1_000 } else { 0 };
+        assert_eq!(rows[before + row - 1][id], chosen[2], "{chosen:?}");
+    }
+    assert!(["first.csv", "second.csv"].iter().all(|file| next[1..].iter().any(|row| row[0] == *file)));
+}
+
+#[test]
 fn labels_that_cannot_be_used() {
     let folder = folder();
     let mut table = few(&folder, 40);

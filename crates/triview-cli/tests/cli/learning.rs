@@ -81,6 +81,29 @@ fn train_score_adapt() {
 }
 
 #[test]
+fn other_columns_go_with_the_scores() {
+    let folder = folder();
+    let score = |keep: &[&str]| {
+        folder.answered(
+            &[["score", "old.csv", "--model", "seed.safetensors", "-o", "kept.csv"].as_slice(), keep]
+                .concat(),
+        );
+        folder.table("kept.csv")
+    };
+    let others = |table: &[Vec<String>]| -> Vec<String> {
+        table[0].iter().filter(|name| !name.contains(':')).cloned().collect()
+    };
+    let all = score(&[]);
+    assert_eq!(others(&all), ["animal", "note"]);
+    let at = all[0].iter().position(|name| name == "animal").expect("a column");
+    assert!(all[1..].iter().enumerate().all(|(row, cells)| cells[at] == CLASSES[row * 7 % 3]));
+    assert_eq!(others(&score(&["--keep", "note"])), ["note"]);
+    let args = ["score", "old.csv", "--model", "seed.safetensors", "-o", "kept.csv", "--keep", "nota"];
+    let message = folder.refused(&args);
+    assert!(message.contains("nota") && message.contains("did you mean `note`"), "{message}");
+}
+
+#[test]
 fn inspect_a_model() {
     let folder = folder();
     let contents = folder.json(&["inspect", "seed.safetensors", "--json"]);
