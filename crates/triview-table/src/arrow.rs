@@ -9,8 +9,9 @@ use crate::read::location::Location;
 use crate::read::origin::Records;
 use crate::read::table::{Inspection, Reader, Visit};
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, FixedSizeListArray, Float64Array, RecordBatch};
-use arrow_schema::{DataType, Field, FieldRef};
+use arrow_array::{Array, ArrayRef, FixedSizeListArray, RecordBatch, make_array};
+use arrow_buffer::NullBuffer;
+use arrow_schema::{ArrowError, DataType, Field, FieldRef};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -99,44 +100,89 @@ fn chunks(
     records: &Records,
     columns: Vec<usize>,
 ) -> impl Iterator<Item = Result<Vec<ArrayRef>, Error>> + Send + use<> {
-    let batches: Vec<RecordBatch> = records.batches.to_vec();
+    let (batches, location) = (records.batches.to_vec(), Location::of_records(records));
     batches.into_iter().flat_map(move |batch| {
         let places = places(&batch);
         let places: Vec<Place> = columns.iter().map(|&column| places[column]).collect();
         let whole = places.iter().all(|place| matches!(place, Place::Column(_)));
         let run = if whole { batch.num_rows().max(1) } else { RUN };
+        let location = location.clone();
         (0..batch.num_rows()).step_by(run).map(move |from| {
             let rows = run.min(batch.num_rows() - from);
             let array = |place: &Place| match *place {
-                Place::Column(column) => batch.column(column).slice(from, rows),
+                Place::Column(column) => Ok(batch.column(column).slice(from, rows)),
                 Place::View { column, view } => of_view(batch.column(column), view, from, rows),
             };
-            Ok(places.iter().map(array).collect())
+            let arrays: Result<_, ArrowError> = places.iter().map(array).collect();
+            arrays.map_err(|error| location.corrupt(Format::Arrow, error))
         })
     })
 }
 
 /// One view of some rows of an array.
-fn of_view(array: &ArrayRef, view: usize, from: usize, rows: usize) -> ArrayRef {
+fn of_view(array: &ArrayRef, view: usize, from: usize, rows: usize) -> Result<ArrayRef, ArrowError> {
     let by_row = array.slice(from, rows);
     let by_row = by_row.as_fixed_size_list();
     let by_view = by_row.values().as_fixed_size_list();
     let (views, classes) = (by_row.value_length() as usize, by_view.value_length() as usize);
     let items = by_view.values();
     let numbers = arrays::cut(items, views * classes, view * classes..(view + 1) * classes);
-    let nulls =
-        [by_row.null_count(), by_view.null_count(), items.null_count()].iter().any(|nulls| *nulls > 0);
-    let nulls = nulls.then(|| {
+    let any = [by_row.null_count(), by_view.null_count(), items.null_count()].iter().any(|nulls| *nulls > 0);
+    let nulls: Option<NullBuffer> = any.then(|| {
         let there = |row: usize, class: usize| {
             let list = row * views + view;
             by_row.is_valid(row) && by_view.is_valid(list) && items.is_valid(list * classes + class)
         };
-        (0..rows)
-            .flat_map(|row| (0..classes).map(move |class| (row, class)))
-            .map(|(row, class)| there(row, class))
-            .collect()
+        let cells = (0..rows).flat_map(|row| (0..classes).map(move |class| (row, class)));
+        cells.map(|(row, class)| there(row, class)).collect()
     });
-    let field = Arc::new(Field::new_list_field(DataType::Float64, true));
-    let numbers = Float64Array::new(numbers.into(), nulls);
-    Arc::new(FixedSizeListArray::new(field, classes as i32, Arc::new(numbers), None))
+    let field = Arc::new(Field::new_list_field(numbers.data_type().clone(), true));
+    let numbers = make_array(numbers.to_data().into_builder().nulls(nulls).build()?);
+    Ok(Arc::new(FixedSizeListArray::try_new(field, classes as i32, numbers, None)?))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
+mod tests {
+    use super::*;
+    use crate::read::{Origin, ReadOptions, Table};
+    use arrow_array::{Float32Array, Int16Array, StringArray};
+    use triview::data::{Batch, Source};
+
+    /// Rows of three views of two classes, some of them null, with a column beside them.
+    fn table(numbers: ArrayRef, views: Option<NullBuffer>) -> Table {
+        let list = |array: ArrayRef, length: i32, nulls| {
+            let field = Arc::new(Field::new_list_field(array.data_type().clone(), true));
+            Arc::new(FixedSizeListArray::new(field, length, array, nulls)) as ArrayRef
+        };
+        let array = list(list(numbers, 2, views), 3, None);
+        let rows = StringArray::from_iter_values((0..array.len()).map(|row| row.to_string()));
+        let columns = [("scores", array), ("id", Arc::new(rows) as ArrayRef)];
+        let origin = Origin::from(vec![RecordBatch::try_from_iter(columns).unwrap()]);
+        Table::of(&[origin], &ReadOptions::default()).unwrap()
+    }
+
+    fn batch(table: &Table) -> Arc<Batch> {
+        table.batches().unwrap().next().unwrap().unwrap()
+    }
+
+    #[test]
+    fn an_array_is_cut_into_its_views() {
+        let single = table(Arc::new(Float32Array::from_iter_values((0..12).map(|at| at as f32))), None);
+        assert_eq!(single.schema().views(), ["1", "2", "3"].map(str::to_owned));
+        assert_eq!((single.rows(), single.ignored_columns()), (Some(2), ["id".to_owned()].as_slice()));
+        let read = batch(&single);
+        assert_eq!((read.column(0, 1), read.column(2, 0)), ([1.0, 7.0].as_slice(), [4.0, 10.0].as_slice()));
+        let whole = table(Arc::new(Int16Array::from_iter_values(0..12)), None);
+        assert_eq!(batch(&whole), read);
+    }
+
+    #[test]
+    fn views_of_an_array_may_be_missing() {
+        let there: NullBuffer = [true, true, true, true, false, true].into_iter().collect();
+        let numbers = Arc::new(Float32Array::from_iter_values((0..12).map(|at| at as f32)));
+        let read = batch(&table(numbers, Some(there)));
+        assert!(read.is_missing(1, 1) && !read.is_missing(1, 0) && !read.is_missing(0, 1));
+        assert_eq!(read.column(2, 1), [5.0, 11.0]);
+    }
 }

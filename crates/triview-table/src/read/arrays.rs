@@ -10,15 +10,16 @@ use crate::read::pending::{NoKey, Pending};
 use crate::read::table::{Reader, Visit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
-    Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt8Type, UInt16Type,
-    UInt32Type, UInt64Type,
+    ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
-use arrow_array::{Array, ArrayRef};
+use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{ArrowError, DataType, Fields};
 use std::fmt::Write;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Runs `$body` with the values of a numeric array; nothing for any other array.
 macro_rules! with_values {
@@ -40,12 +41,26 @@ macro_rules! with_values {
 }
 
 /// Of rows of `width` numbers that lie one after the other, the numbers at some places of each; none of what are no numbers.
-pub(crate) fn cut(items: &ArrayRef, width: usize, places: Range<usize>) -> Vec<f64> {
-    let numbers = with_values!(items, values => {
-        let rows = values.chunks_exact(width.max(1));
-        rows.flat_map(|row| row[places.clone()].iter().map(|number| number.value())).collect()
-    });
-    numbers.unwrap_or_default()
+pub(crate) fn cut(items: &ArrayRef, width: usize, places: Range<usize>) -> ArrayRef {
+    match items.data_type() {
+        // As they are: NumPy's arrays, of which there may be many.
+        DataType::Float32 => cut_as::<Float32Type>(items, width, &places),
+        DataType::Float64 => cut_as::<Float64Type>(items, width, &places),
+        _ => {
+            let numbers: Option<Vec<f64>> = with_values!(items, values => {
+                let rows = values.chunks_exact(width.max(1));
+                rows.flat_map(|row| row[places.clone()].iter().map(|number| number.value())).collect()
+            });
+            Arc::new(Float64Array::from(numbers.unwrap_or_default()))
+        }
+    }
+}
+
+fn cut_as<T: ArrowPrimitiveType>(items: &ArrayRef, width: usize, places: &Range<usize>) -> ArrayRef {
+    let rows = items.as_primitive::<T>().values().chunks_exact(width.max(1));
+    let mut cells = Vec::with_capacity(rows.len() * places.len());
+    rows.for_each(|row| cells.extend_from_slice(&row[places.clone()]));
+    Arc::new(PrimitiveArray::<T>::new(cells.into(), None))
 }
 
 /// The columns of an Arrow schema.
