@@ -673,3 +673,35 @@ def test_words_of_files_are_those_of_frames(frame, tmp_path):
             tv.estimate(data)
         texts.append(re.sub("`the table`|`[^`]*broken.csv`|line|row|\\d+", "", str(caught.value)))
     assert texts[0] == texts[1]
+
+
+def test_a_model_that_was_given_is_not_called_by_a_temporary_file():
+    rng = np.random.default_rng(0)
+    views = {view: rng.normal(size=(60, 2)) for view in "abc"}
+    model = tv.train(views, label=np.arange(60) % 2, method="lbfgs")
+    wider = {view: rng.normal(size=(60, 3)) for view in "abc"}
+    with pytest.raises(tv.TriviewError) as refused:
+        tv.score(wider, model=model)
+    assert "the model" in str(refused.value)
+    assert "given-model" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data + b"0", lambda data: data.replace(b"features", b"feacures")]
+)
+def test_a_damaged_model_is_refused(damage):
+    rng = np.random.default_rng(0)
+    model = tv.Model({"a": rng.normal(size=(2, 3))}, {"a": np.zeros(2)}, ["x", "y"])
+    assert tv.Model.from_bytes(model.to_bytes()).classes == ["x", "y"]
+    with pytest.raises(tv.TriviewError, match="damaged"):
+        tv.Model.from_bytes(damage(model.to_bytes()))
+
+
+def test_what_the_compiled_module_is_not_asked_is_refused_in_words():
+    from triview import _core
+
+    with pytest.raises(tv.TriviewError, match="axis 1"):
+        _core.Records.of_columns("x", [("a", np.zeros((5, 0)), False)])
+    assert len(_core.Records.of_columns("x", [("a", np.zeros((5, 2)), True)])) == 5
+    with pytest.raises(tv.TriviewError, match="no `zog`"):
+        _core.call("zog", [], [])

@@ -24,7 +24,20 @@ VERBS = {
     "simulate": (tv.simulate, {"output", "truth", "transition"}),
 }
 #: `votes` asks what `estimate --votes` and `label --votes` ask.
-VOTES = {"label", "gold", "item", "annotator", "vote", "cuts", "smoothing", "label_budget", "keep", "views", "classes", "level"}
+VOTES = {
+    "label",
+    "gold",
+    "item",
+    "annotator",
+    "vote",
+    "cuts",
+    "smoothing",
+    "label_budget",
+    "keep",
+    "views",
+    "classes",
+    "level",
+}
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -50,6 +50,10 @@ _FLAGS = frozenset({"metrics", "verbose", "by_position", "adapt", "no_judgement"
 _LISTS = frozenset({"views", "classes", "features", "keep", "cuts"})
 
 
+#: What the file of a model is called that was given as an object.
+_SEED = "the-given-model.safetensors"
+
+
 def given(**options: Any) -> list[tuple[str, Any]]:
     """Options as the core takes them; those that are None are not given."""
     return [(name, _value(name, value)) for name, value in options.items() if value is not None]
@@ -91,7 +95,17 @@ def _ask(
 ) -> Outcome:
     threads = None if threads is None else counted(threads, "threads", least=1)
     with listening(progress) as listener:
-        return _core.call(verb, tables, options, threads=threads, progress=listener)
+        try:
+            return _core.call(verb, tables, options, threads=threads, progress=listener)
+        except TriviewError as error:
+            # A model that was given, and not its file, is called that.
+            said = str(error)
+            for name, value in options:
+                if name == "model" and Path(value).name == _SEED:
+                    said = said.replace(f"model `{value}`", "the model").replace(f"`{value}`", "the model")
+            if said == str(error):
+                raise
+            raise TriviewError(said) from None
 
 
 def estimate(
@@ -660,7 +674,7 @@ def adapt(
 def _model_file(model: Model | Path_, folder: str) -> Path_:
     if not isinstance(model, Model):
         return model
-    path = Path(folder, "seed.safetensors")
+    path = Path(folder, _SEED)
     model.save(path)
     return path
 

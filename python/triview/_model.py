@@ -131,14 +131,18 @@ class Model:
             )
 
         try:
-            views = [view["name"] for view in names["views"]]
-            weights = {view: tensor(f"weight.{view}") for view in views}
-            biases = {view: tensor(f"bias.{view}") for view in views}
+            features = {view["name"]: view["features"] for view in names["views"]}
+            classes = names["classes"]
+            weights = {view: tensor(f"weight.{view}") for view in features}
+            biases = {view: tensor(f"bias.{view}") for view in features}
+            end = max(tensor["data_offsets"][1] for name, tensor in header.items() if name != "__metadata__")
         except (KeyError, ValueError, TypeError):
-            raise TriviewError("the model is damaged: a tensor is missing or cut short") from None
-        return cls(
-            weights, biases, names["classes"], {view["name"]: view["features"] for view in names["views"]}
-        )
+            raise TriviewError("the model is damaged: a tensor or a name is missing or cut short") from None
+        if len(data) != 8 + length + end:
+            raise TriviewError(
+                f"the model is damaged: it has {len(data)} bytes where its header promises {8 + length + end}"
+            )
+        return cls(weights, biases, classes, features)
 
     def __reduce__(self) -> tuple[Any, tuple[bytes]]:
         return Model.from_bytes, (self.to_bytes(),)

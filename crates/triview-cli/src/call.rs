@@ -138,6 +138,9 @@ impl Call<'_> {
     /// The same as what can be typed.
     fn understood(self) -> Result<Cli, String> {
         let Call { verb, tables, options, listener } = self;
+        if self::options(verb).is_empty() {
+            return Err(format!("there is no `{verb}` to ask"));
+        }
         let mut given = tables;
         let mut arguments: Vec<OsString> = vec!["triview".into(), verb.into()];
         let positional = given.len();

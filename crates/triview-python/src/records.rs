@@ -194,11 +194,19 @@ fn column(values: &Bound<'_, PyAny>, nullable: bool) -> PyResult<ArrayRef> {
     }
     if let Ok(buffer) = PyBuffer::<f64>::get(values) {
         let array = of_buffer::<Float64Type, f64>(buffer)?;
-        return Ok(if nullable { with_nulls::<Float64Type>(&array, f64::is_nan) } else { array });
+        return Ok(if nullable && array.data_type().is_numeric() {
+            with_nulls::<Float64Type>(&array, f64::is_nan)
+        } else {
+            array
+        });
     }
     if let Ok(buffer) = PyBuffer::<f32>::get(values) {
         let array = of_buffer::<Float32Type, f32>(buffer)?;
-        return Ok(if nullable { with_nulls::<Float32Type>(&array, f32::is_nan) } else { array });
+        return Ok(if nullable && array.data_type().is_numeric() {
+            with_nulls::<Float32Type>(&array, f32::is_nan)
+        } else {
+            array
+        });
     }
     if let Ok(buffer) = PyBuffer::<i64>::get(values) {
         return of_buffer::<Int64Type, i64>(buffer);
@@ -229,6 +237,9 @@ where
         ));
     }
     let (shape, items) = (buffer.shape().to_vec(), buffer.item_count());
+    if let Some(axis) = (1..shape.len()).find(|&axis| shape[axis] == 0) {
+        return Err(TriviewError::new_err(format!("axis {axis} of an array, counted from 0, is empty")));
+    }
     let bytes = match NonNull::new(buffer.buf_ptr().cast::<u8>()) {
         Some(start) if items > 0 => {
             let length = buffer.len_bytes();
@@ -236,7 +247,7 @@ where
             // not freed, as long as the export is held, which the allocation's owner does.
             unsafe { Buffer::from_custom_allocation(start, length, Arc::new(AssertUnwindSafe(buffer))) }
         }
-        _ => Buffer::from(Vec::<u8>::new()),
+        _ => Buffer::from_vec(Vec::<T>::new()),
     };
     let mut array: ArrayRef = Arc::new(PrimitiveArray::<A>::new(ScalarBuffer::new(bytes, 0, items), None));
     for length in shape.iter().skip(1).rev() {

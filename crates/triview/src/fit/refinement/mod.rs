@@ -108,6 +108,7 @@ impl Refit {
             interrupt::check();
             let step = self.curvature.step(objective, &at, &at.gradient);
             for halving in 0..10 {
+                interrupt::check();
                 let length = 0.5f64.powi(halving);
                 let next: Vec<f64> = point.iter().zip(&step).map(|(x, step)| x + length * step).collect();
                 let expansion = objective.expand(&next);

@@ -106,6 +106,7 @@ pub(super) fn conjugate_gradients<M: Misfit>(
     let mut size = dot(&residual, &scaled);
     let target = size * M::PRECISION;
     for inner in 0..MOST_INNER {
+        interrupt::check();
         if size <= target || size == 0.0 {
             break;
         }
