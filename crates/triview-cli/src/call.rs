@@ -138,9 +138,6 @@ impl Call<'_> {
     /// The same as what can be typed.
     fn understood(self) -> Result<Cli, String> {
         let Call { verb, tables, options, listener } = self;
-        if self::options(verb).is_empty() {
-            return Err(format!("there is no `{verb}` to ask"));
-        }
         let mut given = tables;
         let mut arguments: Vec<OsString> = vec!["triview".into(), verb.into()];
         let positional = given.len();
@@ -193,7 +190,11 @@ fn parse(verb: &str, arguments: Vec<OsString>, given: Vec<Origin>) -> Result<Cli
         Some(origin) => Ok(origin.clone()),
         None => Err("no such table"),
     };
-    let command = Cli::command().mut_subcommand(verb, |command| {
+    let command = Cli::command();
+    if command.find_subcommand(verb).is_none() {
+        return Err(format!("there is no `{verb}` to ask"));
+    }
+    let command = command.mut_subcommand(verb, |command| {
         command.mut_args(|arg| match (TABLES.contains(&arg.get_id().as_str()), arg.get_action()) {
             (true, _) => arg.value_parser(StringValueParser::new().try_map(numbered.clone())),
             (false, ArgAction::Append) if NAMES.contains(&arg.get_id().as_str()) => {

@@ -14,7 +14,7 @@ pub(crate) enum Table {
 }
 
 impl Table {
-    pub(crate) fn origin(&self) -> Origin {
+    fn origin(&self) -> Origin {
         match self {
             Table::Records(records) => records.get().origin(),
             Table::File(path) => Origin::File(path.clone()),
@@ -32,7 +32,7 @@ pub(crate) enum Given {
 }
 
 impl Given {
-    pub(crate) fn value(self) -> Value {
+    fn value(self) -> Value {
         match self {
             Given::Flag(flag) => Value::Flag(flag),
             Given::Text(text) => Value::Texts(vec![text]),
@@ -40,6 +40,12 @@ impl Given {
             Given::Table(records) => Value::Table(records.get().origin()),
         }
     }
+}
+
+/// Tables and options as the core takes them.
+pub(crate) fn asked(tables: &[Table], options: Vec<(String, Given)>) -> (Vec<Origin>, Vec<(String, Value)>) {
+    let options = options.into_iter().map(|(name, given)| (name, given.value())).collect();
+    (tables.iter().map(Table::origin).collect(), options)
 }
 
 /// An answer as it leaves the core.
@@ -78,8 +84,7 @@ pub(crate) fn call(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Outcome> {
-    let tables: Vec<Origin> = tables.iter().map(Table::origin).collect();
-    let options = options.into_iter().map(|(name, given)| (name, given.value())).collect();
+    let (tables, options) = asked(&tables, options);
     let (answer, told) = wait(py, threads, progress.as_ref(), move |told| {
         triview_cli::call::call(Call { verb: &verb, tables, options, listener: Some(told) })
     })?;

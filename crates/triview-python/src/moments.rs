@@ -1,6 +1,6 @@
 //! Moments that add up: plans, accumulators, and the moments themselves.
 
-use crate::call::{Given, Outcome, Table};
+use crate::call::{Given, Outcome, Table, asked};
 use crate::work::{TriviewError, wait};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
@@ -8,7 +8,6 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use triview::moments as core;
 use triview_cli::call::Asked;
-use triview_table::Origin;
 
 /// Plans what is summed, from a sample of the rows.
 #[pyfunction]
@@ -20,8 +19,7 @@ pub(crate) fn plan(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Plan> {
-    let tables: Vec<Origin> = tables.iter().map(Table::origin).collect();
-    let options = options.into_iter().map(|(name, given)| (name, given.value())).collect();
+    let (tables, options) = asked(&tables, options);
     let (plan, _) =
         wait(py, threads, progress.as_ref(), move |told| Asked::new(tables, options, told)?.plan())?;
     Ok(Plan { plan: Arc::new(plan) })
@@ -97,8 +95,7 @@ impl Accumulator {
         threads: Option<usize>,
     ) -> PyResult<()> {
         let (mut sums, plan) = (self.take()?, self.plan.clone());
-        let tables: Vec<Origin> = tables.iter().map(Table::origin).collect();
-        let options = options.into_iter().map(|(name, given)| (name, given.value())).collect();
+        let (tables, options) = asked(&tables, options);
         let (sums, _) = wait(py, threads, None, move |told| {
             Asked::new(tables, options, told)?.add(&plan, &mut sums)?;
             Ok(sums)

@@ -178,6 +178,20 @@ mod tests {
     }
 
     #[test]
+    fn a_file_of_the_same_name_is_not_read() {
+        // Files are looked at for their packing; what is in memory is no file, whatever it is called.
+        let packed = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(packed.path(), [0x1f, 0x8b, 0x08]).unwrap();
+        let columns = (0..6).map(|at| {
+            let name = format!("{}:{}", ["a", "b", "c"][at / 2], at % 2);
+            (name, Arc::new(Float32Array::from(vec![at as f32; 2])) as ArrayRef)
+        });
+        let records = vec![RecordBatch::try_from_iter(columns).unwrap()];
+        let origin = Origin::Records(Records::new(packed.path().to_str().unwrap(), records));
+        assert_eq!(batch(&Table::of(&[origin], &ReadOptions::default()).unwrap()).column(2, 1), [5.0, 5.0]);
+    }
+
+    #[test]
     fn views_of_an_array_may_be_missing() {
         let there: NullBuffer = [true, true, true, true, false, true].into_iter().collect();
         let numbers = Arc::new(Float32Array::from_iter_values((0..12).map(|at| at as f32)));

@@ -23,6 +23,18 @@ pub(crate) struct Column {
     pub(crate) whole: bool,
 }
 
+impl Column {
+    /// Refuses it where it holds something else than a number a row.
+    pub(crate) fn expect_numbers(&self, path: &Path) -> Result<(), Error> {
+        let found = match &self.kind {
+            Kind::Number => return Ok(()),
+            Kind::List(_) => "lists".into(),
+            Kind::Other(found) => found.clone(),
+        };
+        Err(Error::ColumnType { path: path.into(), column: self.name.clone(), found })
+    }
+}
+
 /// What a column holds.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
@@ -504,15 +516,7 @@ fn wanted_features(
         let views = views.iter().map(|(view, _)| view.to_string()).collect();
         return Err(Error::NoFeature { path: path.into(), feature: pattern.clone(), views, nearest });
     }
-    for (_, at) in features.iter().flatten() {
-        let Column { name, kind, .. } = &columns[*at];
-        let found = match kind {
-            Kind::Number => continue,
-            Kind::List(_) => "lists".into(),
-            Kind::Other(found) => found.clone(),
-        };
-        return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
-    }
+    features.iter().flatten().try_for_each(|(_, at)| columns[*at].expect_numbers(path))?;
     Ok(features)
 }
 
@@ -583,16 +587,7 @@ pub(crate) fn wanted_views<'a>(
 
 /// Refuses views of which a column holds something else than numbers.
 fn numbers_only(path: &Path, columns: &[Column], views: &[View<'_>]) -> Result<(), Error> {
-    for (_, at) in views.iter().flat_map(|(_, place)| place) {
-        let Column { name, kind, .. } = &columns[*at];
-        let found = match kind {
-            Kind::Number => continue,
-            Kind::List(_) => "lists".into(),
-            Kind::Other(found) => found.clone(),
-        };
-        return Err(Error::ColumnType { path: path.into(), column: name.clone(), found });
-    }
-    Ok(())
+    views.iter().flat_map(|(_, place)| place).try_for_each(|(_, at)| columns[*at].expect_numbers(path))
 }
 
 /// The classes in their order, and each view's column for each of them.

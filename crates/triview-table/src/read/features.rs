@@ -187,13 +187,8 @@ fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Sele
             true => Place::List { column: cells[0].1, order: Vec::new() },
             false => Place::Columns(cells.iter().map(|(_, at)| *at).collect()),
         });
-        for (_, at) in cells.iter().filter(|_| !by_list) {
-            let found = match &columns[*at].kind {
-                Kind::Number => continue,
-                Kind::List(_) => "lists".into(),
-                Kind::Other(found) => found.clone(),
-            };
-            return Err(Error::ColumnType { path: path.into(), column: columns[*at].name.clone(), found });
+        if !by_list {
+            cells.iter().try_for_each(|(_, at)| columns[*at].expect_numbers(path))?;
         }
     }
     let names = |cells: &[(&str, usize)]| cells.iter().map(|(name, _)| name.to_string()).collect();

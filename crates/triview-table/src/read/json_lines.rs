@@ -11,9 +11,6 @@ const LONGEST: u64 = 1 << 24;
 
 /// Where a file is read from: itself, or the table that was made of it where its first line is an object.
 pub(crate) fn unrolled(location: Location, spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
-    if location.records.is_some() {
-        return Ok(location);
-    }
     let Ok(file) = location.open() else { return Ok(location) };
     let mut first = String::new();
     let mut lines = BufReader::new(file).take(LONGEST);

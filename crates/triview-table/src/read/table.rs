@@ -345,22 +345,23 @@ pub(crate) fn locate(origins: &[Origin]) -> Result<(Vec<Location>, Vec<NamedTemp
     let mut spooled = Vec::new();
     let mut locations: Vec<Location> = Vec::new();
     for origin in origins {
-        let location = match origin {
-            Origin::File(path) => Location::of(path),
-            Origin::Records(records) => Location::of_records(records),
+        let path = match origin {
+            Origin::File(path) => path,
+            Origin::Records(records) => {
+                locations.push(Location::of_records(records));
+                continue;
+            }
         };
-        locations.push(if location.records.is_some() {
-            location
-        } else if location.path == Path::new("-") {
+        let location = Location::of(path);
+        let location = if path == Path::new("-") {
             spool("standard input".into(), io::stdin().lock(), &mut spooled)?
         } else if location.is_pipe() {
-            spool(location.name.clone(), location.open()?, &mut spooled)?
+            spool(path.clone(), location.open()?, &mut spooled)?
         } else {
             location
-        });
+        };
+        locations.push(unrolled(unpacked(location, &mut spooled)?, &mut spooled)?);
     }
-    let plain = |location| unrolled(unpacked(location, &mut spooled)?, &mut spooled);
-    let locations = locations.into_iter().map(plain).collect::<Result<_, _>>()?;
     Ok((locations, spooled))
 }
 
