@@ -373,6 +373,24 @@ pub(crate) mod few_labels {
     pub(crate) const UNLIKE: f64 = 1e-3;
     /// Blocks that the error of a mean over all rows rests on; rows that depend on each other are in one.
     pub(crate) const BLOCKS: usize = 64;
+
+    pub(crate) mod recalibration {
+        //! Posteriors that labels recalibrate.
+
+        /// One over the variance of `a` and `b` before labels are seen. Of 20 labels of three dependent classifiers the error of the error
+        /// rate was 0.70 of that of the labels alone with 1, and 0.59 with 4; of 100 labels 0.78 and 0.75.
+        pub(crate) const PRECISION: f64 = 4.0;
+        /// How far a recalibrated posterior is doubted, in standard deviations of the loss. With 0.1 intervals of the error rate were 0.8 times as wide as
+        /// those of 20 labels alone, with 0.05 0.69.
+        pub(crate) const DOUBT: f64 = 0.05;
+        /// Parts of the labels that are left out in turn to choose what to recalibrate.
+        pub(crate) const FOLDS: usize = 5;
+        /// No probability counts as smaller.
+        pub(crate) const SMALLEST: f64 = 1e-12;
+        /// Where the fit ends.
+        pub(crate) const GRADIENT: f64 = 1e-6;
+        pub(crate) const ITERATIONS: usize = 200;
+    }
 }
 
 pub(crate) mod soft_map {

@@ -81,6 +81,27 @@ fn intervals_hold_where_the_views_depend_on_each_other() -> Result<()> {
 }
 
 #[test]
+fn few_labels_recalibrate_what_dependent_views_are_too_sure_of() -> Result<()> {
+    const DRAWS: u64 = 30;
+    let estimator = Params::new().check()?;
+    let (_, rows, classes) = correlated(400_000, 0.53, &mut Pcg64::seed_from_u64(1));
+    let truth = error_rate(&rows, &classes).value;
+    let (mut held, mut off, mut alone) = (0, 0.0, 0.0);
+    for draw in 0..DRAWS {
+        let (schema, rows, classes) = correlated(2_000, 0.53, &mut Pcg64::seed_from_u64(500 + draw));
+        let (_, labelled) = labelled(&estimator, &schema, rows, &classes, 20, draw)?;
+        let by = labelled.recalibrated.expect("rows are in no clusters");
+        held += usize::from((by.error_rate.interval.low..=by.error_rate.interval.high).contains(&truth));
+        off += (by.error_rate.value - truth).abs() / DRAWS as f64;
+        alone += (labelled.error_rate.alone.value - truth).abs() / DRAWS as f64;
+    }
+    // Fewer than 23 of 30 at a coverage of 0.9 come once in 40 times.
+    assert!(held >= 23, "{held} of {DRAWS}");
+    assert!(off < 0.8 * alone, "{off} {alone}");
+    Ok(())
+}
+
+#[test]
 fn labels_that_are_not_drawn_at_random_or_of_other_names_are_seen() -> Result<()> {
     let estimator = Params::new().check()?;
     let population = Population::draw(&Preset::Three.setting(), 5)?;

@@ -5,7 +5,7 @@ use crate::text::Budget;
 use crate::words::Front;
 use serde::Serialize;
 use triview::answer::{Bound, Interval};
-use triview::estimator::few_labels::{Labelled, Naming, Powered};
+use triview::estimator::few_labels::{Labelled, Naming, Origin, Powered};
 
 /// The risk that the views say without labels.
 #[derive(Debug, Serialize)]
@@ -32,6 +32,8 @@ pub struct LabelsObject<'a> {
     count: usize,
     risk: PoweredObject,
     error_rate: PoweredObject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recalibrated: Option<RecalibratedObject>,
     naming: Naming,
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<Vec<&'a str>>,
@@ -54,6 +56,15 @@ struct PoweredObject {
     weight: f64,
     imputed: f64,
     alone: MeasuredObject,
+}
+
+/// Means by a posterior that the labels recalibrate.
+#[derive(Debug, Serialize)]
+struct RecalibratedObject {
+    risk: MeasuredObject,
+    error_rate: MeasuredObject,
+    origin: Origin,
+    sharpness: f64,
 }
 
 #[derive(Debug, Serialize)]
@@ -84,6 +95,12 @@ impl<'a> LabelsObject<'a> {
             count: labelled.labels,
             risk: PoweredObject::new(&labelled.risk),
             error_rate: PoweredObject::new(&labelled.error_rate),
+            recalibrated: labelled.recalibrated.as_ref().map(|by| RecalibratedObject {
+                risk: MeasuredObject::new(&by.risk),
+                error_rate: MeasuredObject::new(&by.error_rate),
+                origin: by.origin,
+                sharpness: by.sharpness,
+            }),
             naming: agreement.naming,
             names: (agreement.naming == Naming::Contradicted).then_some(names),
             agreement: agreement.share,

@@ -6,6 +6,7 @@ use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use crate::words::Front;
 use triview::estimator::Estimate;
 use triview::estimator::few_labels::{Labelled, Naming, Powered, SoftMap};
+use triview::metrics::Measured;
 
 /// Room for the name of a class.
 const CLASS_WIDTH: usize = 12;
@@ -63,6 +64,24 @@ pub fn labelled(estimate: &Estimate, labelled: &Labelled, front: Front) -> Strin
         ),
         ("error rate", format!("{}   {}", mean(error_rate), range(error_rate.estimate.interval))),
         ("labels alone", format!("risk {}, error rate {}", alone(risk), alone(error_rate))),
+    ];
+    if let Some(by) = &labelled.recalibrated {
+        let [risk, error] = [&by.risk, &by.error_rate];
+        let mean = |of: &Measured| with_error(of.value, of.standard_error);
+        let origin = by.origin.name();
+        lines.push((
+            "recalibrated",
+            format!("risk {}, error rate {}   {}", mean(risk), mean(error), range(error.interval)),
+        ));
+        lines.push((
+            "",
+            format!(
+                "(if {origin}, made {} times as sure by the labels, is about right)",
+                plain(by.sharpness)
+            ),
+        ));
+    }
+    lines.extend([
         (
             "weight",
             format!(
@@ -80,7 +99,7 @@ pub fn labelled(estimate: &Estimate, labelled: &Labelled, front: Front) -> Strin
                 100.0 * agreement.expected
             ),
         ),
-    ];
+    ]);
     if let Some(z) = agreement.z {
         let verdict = if z.abs() > 3.0 { "they contradict each other" } else { "they agree" };
         lines.push(("without labels", format!("the risk is {z:+.1} standard errors off: {verdict}")));

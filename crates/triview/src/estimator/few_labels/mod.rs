@@ -22,19 +22,22 @@
 
 mod check;
 mod powered;
+mod recalibrated;
 mod rows;
 mod soft_map;
 
 pub use check::{Agreement, Naming};
 pub use powered::{Powered, Worth};
+pub use recalibrated::{Origin, Recalibrated};
 pub use soft_map::SoftMap;
 
-use super::{Estimate, Estimator, Labeller, Solved};
+use super::{Estimate, Estimator, Labeller};
 use crate::data::{Sample, ScoreSource};
 use crate::diagnostics::{Alarm, heavy_tail};
 use crate::error::{Error, Result};
-use crate::loss::Whole;
+use crate::loss::{SharedLoss, Whole};
 use crate::moments::Moments;
+use recalibrated::{Recalibration, Sums};
 use rows::Rows;
 use serde::Serialize;
 
@@ -54,6 +57,9 @@ pub struct Labelled {
     pub risk: Powered,
     /// How often the class with the largest summed score is wrong.
     pub error_rate: Powered,
+    /// The same by a posterior that the labels recalibrate: mostly narrower, and right as far as that posterior is; absent
+    /// where rows depend on each other in clusters.
+    pub recalibrated: Option<Recalibrated>,
     /// What the labels say of the classes' names and of the posterior.
     pub agreement: Agreement,
     /// The map from latent states to classes, where there are more states than classes.
@@ -71,7 +77,7 @@ impl Labelled {
 
 impl Estimator {
     /// The risk of rows some of which have labels ([`Batch::with_labels`](crate::data::Batch::with_labels)), from their moments and a
-    /// sample of them: without the labels, and what the labels say. The source is read once more.
+    /// sample of them: without the labels, and what the labels say. The source is read twice more.
     ///
     /// # Errors
     /// Those of the source and of [`Estimator::answer`], and [`Error::FewLabels`].
@@ -82,10 +88,15 @@ impl Estimator {
         sample: &Sample,
     ) -> Result<(Estimate, Labelled), S::Error> {
         let solved = self.solve(moments)?;
-        let rows = self.read_labels(source, &solved)?;
+        let labeller = solved.labeller()?;
+        let rows = self.read_labels(source, &labeller, &moments.plan().loss)?;
         if rows.labels() < FEWEST_LABELS {
             return Err(Error::FewLabels { labels: rows.labels(), needed: FEWEST_LABELS }.into());
         }
+        let recalibrated = match rows.clusters() {
+            None => Some(self.recalibrate(source, &labeller, &rows)?),
+            Some(_) => None,
+        };
         let mut estimate = self.common.run(|| self.measure(&solved, sample))?;
         let level = self.common.level;
         let bounded = self.whole == Some(Whole::Error);
@@ -95,6 +106,7 @@ impl Estimator {
             level,
             risk: rows.risk.powered(rows.clusters(), level, bounded),
             error_rate: rows.error.powered(rows.clusters(), level, true),
+            recalibrated,
             agreement: check::agreement(&rows),
             soft_map: soft_map::fit(&rows, level),
             alarms: check::against_chance(&rows).into_iter().chain(heavy_tail(moments)).collect(),
@@ -114,20 +126,39 @@ impl Estimator {
         source: &S,
         moments: &Moments,
     ) -> Result<Worth, S::Error> {
-        Ok(self.read_labels(source, &self.solve(moments)?)?.risk.expected())
+        let labeller = self.solve(moments)?.labeller()?;
+        Ok(self.read_labels(source, &labeller, &moments.plan().loss)?.risk.expected())
     }
 
     /// Reads all rows, with what the posterior imputes to each.
     fn read_labels<S: ScoreSource + ?Sized>(
         &self,
         source: &S,
-        solved: &Solved<'_>,
+        labeller: &Labeller,
+        loss: &SharedLoss,
     ) -> Result<Rows, S::Error> {
-        let labeller: Labeller = solved.labeller()?;
-        let mut rows = Rows::new(&labeller, &solved.moments.plan().loss, self.whole);
+        let mut rows = Rows::new(labeller, loss, self.whole);
         for batch in source.batches()? {
-            rows.update(&labeller, &*batch?)?;
+            rows.update(labeller, &*batch?)?;
         }
         Ok(rows)
+    }
+
+    /// Reads all rows once more, with what a posterior imputes to each that the labels have recalibrated.
+    fn recalibrate<S: ScoreSource + ?Sized>(
+        &self,
+        source: &S,
+        labeller: &Labeller,
+        rows: &Rows,
+    ) -> Result<Recalibrated, S::Error> {
+        let recalibration = Recalibration::fit(rows)?;
+        let [k, _] = rows.dimensions();
+        let mut sums = [Sums::new(k), Sums::new(k)];
+        for batch in source.batches()? {
+            rows.recalibrate(labeller, &*batch?, &recalibration, &mut sums)?;
+        }
+        let [risk, error] = &sums;
+        let largest = self.whole.map_or(f64::INFINITY, Whole::largest);
+        Ok(recalibration.read(risk, error, self.common.level, largest))
     }
 }

@@ -1,6 +1,7 @@
 //! What is kept of rows of which a few have labels.
 
 use super::powered::Imputed;
+use super::recalibrated::{Recalibration, Sums, mean_logs};
 use crate::data::{Batch, block_of};
 use crate::error::Result;
 use crate::estimator::Labeller;
@@ -28,6 +29,8 @@ pub(super) struct Rows {
     pub(super) classes: Vec<usize>,
     pub(super) posteriors: Vec<f64>,
     pub(super) state_posteriors: Vec<f64>,
+    /// The means of their views' logarithms of probabilities.
+    pub(super) mean_logs: Vec<f64>,
     clusters: Option<Vec<u64>>,
 }
 
@@ -47,6 +50,7 @@ impl Rows {
             classes: Vec::new(),
             posteriors: Vec::new(),
             state_posteriors: Vec::new(),
+            mean_logs: Vec::new(),
             clusters: None,
         }
     }
@@ -60,27 +64,10 @@ impl Rows {
         }
         let of_states = labeller.state_posterior(batch)?;
         let posterior = labeller.class_posterior(rows, &of_states);
-        let total = batch.total();
-        let column = |columns: &[f64], row: usize, count: usize| -> Vec<f64> {
-            (0..count).map(|at| columns[at * rows + row]).collect()
-        };
-        let losses = match self.whole {
-            None => {
-                let terms: Vec<Vec<f64>> =
-                    (0..batch.views()).map(|view| loss::terms_of(&*self.loss, batch, view)).collect();
-                loss::all_losses(&*self.loss as &dyn Loss, batch, &terms)
-            }
-            Some(whole) => {
-                let mut losses = vec![0.0; rows * self.k];
-                for row in 0..rows {
-                    let scores = column(&total, row, self.k);
-                    (0..self.k).for_each(|class| losses[class * rows + row] = whole.value(&scores, class));
-                }
-                losses
-            }
-        };
+        let mean_logs = mean_logs(labeller.schema(), batch);
+        let (total, losses) = self.losses(batch);
         for row in 0..rows {
-            let (p, loss) = (column(&posterior, row, self.k), column(&losses, row, self.k));
+            let (p, loss) = (of_row(&posterior, rows, row), of_row(&losses, rows, row));
             let predicted = argmax((0..self.k).map(|class| total[class * rows + row]));
             let label = batch.label(row);
             let block = block_of(batch, self.seen, row, BLOCKS);
@@ -99,8 +86,9 @@ impl Rows {
             if let Some(class) = label {
                 self.classes.push(class);
                 self.posteriors.extend(p);
+                self.mean_logs.extend(of_row(&mean_logs, rows, row));
                 if self.states > self.k {
-                    self.state_posteriors.extend(column(&of_states, row, self.states));
+                    self.state_posteriors.extend(of_row(&of_states, rows, row));
                 }
                 if let Some(clusters) = batch.clusters() {
                     self.clusters.get_or_insert_default().push(clusters[row]);
@@ -108,6 +96,54 @@ impl Rows {
             }
         }
         self.seen += rows as u64;
+        Ok(())
+    }
+
+    /// The summed scores of a batch's rows, and what each costs for each class.
+    fn losses(&self, batch: &Batch) -> (Vec<f64>, Vec<f64>) {
+        let (rows, total) = (batch.rows(), batch.total());
+        let losses = match self.whole {
+            None => {
+                let terms: Vec<Vec<f64>> =
+                    (0..batch.views()).map(|view| loss::terms_of(&*self.loss, batch, view)).collect();
+                loss::all_losses(&*self.loss as &dyn Loss, batch, &terms)
+            }
+            Some(whole) => {
+                let mut losses = vec![0.0; rows * self.k];
+                for row in 0..rows {
+                    let scores = of_row(&total, rows, row);
+                    (0..self.k).for_each(|class| losses[class * rows + row] = whole.value(&scores, class));
+                }
+                losses
+            }
+        };
+        (total, losses)
+    }
+
+    /// Adds rows to the sums of the risk and of the error rate by a recalibrated posterior.
+    pub(super) fn recalibrate(
+        &self,
+        labeller: &Labeller,
+        batch: &Batch,
+        recalibration: &Recalibration,
+        [risk, error]: &mut [Sums; 2],
+    ) -> Result<()> {
+        interrupt::check();
+        let rows = batch.rows();
+        if rows == 0 {
+            return Ok(());
+        }
+        let posterior = labeller.class_posterior(rows, &labeller.state_posterior(batch)?);
+        let mean_logs = mean_logs(labeller.schema(), batch);
+        let (total, losses) = self.losses(batch);
+        for row in 0..rows {
+            let (p, logs) = (of_row(&posterior, rows, row), of_row(&mean_logs, rows, row));
+            let loss = of_row(&losses, rows, row);
+            let predicted = argmax(of_row(&total, rows, row).into_iter());
+            let label = batch.label(row);
+            risk.add(recalibration, (&p, &logs), |class| loss[class], label);
+            error.add(recalibration, (&p, &logs), |class| f64::from(u8::from(class != predicted)), label);
+        }
         Ok(())
     }
 
@@ -136,4 +172,9 @@ impl Rows {
         let [sum, squares] = self.posterior[class].map(|sum| sum / self.seen as f64);
         (sum, (squares - sum * sum).max(0.0))
     }
+}
+
+/// What columns have in one row.
+fn of_row(columns: &[f64], rows: usize, row: usize) -> Vec<f64> {
+    columns.iter().skip(row).step_by(rows).copied().collect()
 }
