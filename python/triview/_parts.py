@@ -109,7 +109,7 @@ def columns_read(head: pa.Table, asked: Question) -> list[str]:
         if "third moments" not in str(error):
             raise
         raise TriviewError(
-            f"{error}, which have to be in the memory of one machine, 12 bytes a row and class: draw as many as fit, collect them, and "
+            f"{str(error).splitlines()[0]}, which have to be in the memory of one machine, 12 bytes a row and class: draw as many as fit, collect them, and "
             "give them to triview.estimate"
         ) from None
     return [name for name in head.column_names if name not in unread]
@@ -231,9 +231,9 @@ def merged(states: Iterable[State]) -> list[State]:
     return [(segment, moments.rows, moments.to_bytes()) for segment, moments in sums.items()]
 
 
-def places(sizes: Mapping[int, Counts]) -> dict[int, Counts]:
-    """Give how many rows stand before each partition, from how many each has."""
-    total: Counts = {}
+def places(sizes: Mapping[int, Counts], start: int = 0) -> dict[int, Counts]:
+    """Give how many rows stand before each partition, from how many each has and how many stand before the first."""
+    total: Counts = {None: start}
     before: dict[int, Counts] = {}
     for partition in sorted(sizes):
         before[partition] = {segment: total.get(segment, 0) for segment in sizes[partition]}

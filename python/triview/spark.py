@@ -26,6 +26,7 @@ except ImportError as error:
     raise ImportError("triview.spark needs pyspark 4: pip install 'triview[spark]'") from error
 
 from triview._core import TriviewError
+from triview._crowd import crowd, item_column, packed, said_first
 from triview._moments import Moments, Plan
 from triview._parts import (
     FAN,
@@ -47,13 +48,14 @@ from triview._parts import (
     rows_of,
     segment_name,
 )
+from triview._tables import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pyspark.sql import Column, DataFrame
 
-    from triview._answers import Answer, Diagnosis
+    from triview._answers import Answer, Diagnosis, Votes
     from triview._calls import Group, Latent
     from triview._progress import Listener
 
@@ -139,6 +141,7 @@ def moments(
     *,
     plan: Plan | None = None,
     sizes: Sequence[int] | None = None,
+    starting_at: int = 0,
     columns: str | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
@@ -155,7 +158,8 @@ def moments(
 ) -> Moments:
     """Sum the rows of a DataFrame, to keep the sums: those of other days, of the same plan, add up with them.
 
-    The options are those of :func:`estimate`.
+    ``starting_at`` is how many rows stand before these, such as those of the days before: rows are dealt to blocks by their place in the
+    whole. The other options are those of :func:`estimate`.
     """
     asked = question(
         others, plan, columns=columns, input=input, features=features, cluster=cluster, seed=seed, views=views, classes=classes,
@@ -165,7 +169,7 @@ def moments(
     sizes_, _ = rows.sizes(sizes)
     if plan is None:
         plan = rows.planned(rows.sample(rows_of(sizes_), seed), threads)
-    return rows.sums(plan, sizes_)[None]
+    return rows.sums(plan, sizes_, counted(starting_at, "starting_at"))[None]
 
 
 def diagnose(
@@ -229,15 +233,25 @@ def label(
     return _mapped(df.select([*rows.selected, *extra]), labelled, schema)
 
 
-def votes(df: DataFrame, *, most_memory: int = 4 << 30, **options: Any) -> Any:
+def votes(df: DataFrame, *, most_memory: int = 4 << 30, **options: Any) -> Votes:
     """Estimate a crowd from a DataFrame of votes, which are collected.
 
     What is collected is compact (numbers in place of names), but grows with the votes: what it will take is said first, as a record of
     the logger ``triview``, and more than ``most_memory`` bytes are refused. ``options`` are those of :func:`triview.votes`.
     """
-    from triview._crowd import collected
+    item = item_column(df.columns, options.get("item"))
+    names = _named(item).cast("string")
+    count, items, length = F.count("*"), F.approx_count_distinct(names), F.avg(F.length(names))
 
-    return collected(df, most_memory=most_memory, options=options)
+    def gathered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        table = pa.Table.from_batches(list(batches) or [pa.RecordBatch.from_pylist([])])
+        yield _row(_partition(), (None, table.num_rows, packed(table)))
+
+    with clearly():
+        what = df.agg(count.alias("votes"), items.alias("items"), length.alias("length")).first().asDict()
+        said = said_first({**what, "length": what["length"] or 0}, len(df.columns), most_memory)
+        parts = _mapped(df, gathered, _STATE).where("rows > 0").sort("place").toLocalIterator()
+        return crowd((bytes(part.state) for part in parts), said, options)
 
 
 class _Rows:
@@ -249,10 +263,8 @@ class _Rows:
             raise TriviewError(f"there is no column `{by}`: there are {', '.join(df.columns)}")
         vectors = {field.name for field in df.schema.fields if field.dataType.simpleString() == "vector"}
         every = {name: _numbers(name, vector=name in vectors) for name in df.columns}
-        with clearly():
-            head = df.select(list(every.values())).limit(1).toArrow()
         #: The columns that are read.
-        self.names = columns_read(head, asked)
+        self.names = columns_read(_head(df.select(list(every.values()))), asked)
         self.selected = [every[name] for name in self.names]
         if by is not None:
             self.names = [name for name in self.names if name != by]
@@ -301,9 +313,11 @@ class _Rows:
             place = f"partition {where >> 33}, row {where % (1 << 33) + 1}"
             raise TriviewError(_explained(place + str(error)[found.end() :])) from None
 
-    def sums(self, plan: Plan, sizes: Mapping[int, Counts]) -> dict[str | None, Moments]:
+    def sums(
+        self, plan: Plan, sizes: Mapping[int, Counts], start: int = 0
+    ) -> dict[str | None, Moments]:
         """Sum each partition where it is, add the sums up by a tree, and collect one of all rows, and one a segment."""
-        work = Summing(plan, self._by, places(sizes))
+        work = Summing(plan, self._by, places(sizes, start))
 
         def summed(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             partition = _partition()
@@ -362,6 +376,18 @@ def _named(name: str) -> Column:
     return F.col("`" + name.replace("`", "``") + "`")
 
 
+def _head(df: DataFrame) -> pa.Table:
+    """Take a first row, for which Spark looks at as few partitions as it can (not so for `toArrow`)."""
+    with clearly():
+        rows = [row.asDict() for row in df.take(1)]
+    table = pa.Table.from_pylist(rows)
+    for at, field in enumerate(df.schema.fields if rows else ()):
+        if pa.types.is_null(table.schema.field(at).type):
+            number = pa.list_(pa.float64()) if field.dataType.typeName() == "array" else pa.float64()
+            table = table.set_column(at, field.name, pa.nulls(1, number))
+    return table
+
+
 def _numbers(name: str, *, vector: bool) -> Column:
     """Give a column as Arrow can carry it."""
     if not vector:
@@ -386,8 +412,8 @@ def clearly() -> Iterator[None]:
             raise TriviewError(_explained(found[1].strip())) from None
         if re.search(r"No module named '?triview", said):
             raise TriviewError(
-                "the executors have no package triview: install the wheel where they run, or ship an environment that has it, such as by "
-                "`venv-pack -o env.tar.gz`, spark.archives=env.tar.gz#env and PYSPARK_PYTHON=env/bin/python"
+                "the executors have no package triview: install the wheel where they run, or ship it, renamed triview.zip, by "
+                "spark.archives=triview.zip#triview-wheel and spark.executorEnv.PYTHONPATH=triview-wheel"
             ) from None
         raise
 
