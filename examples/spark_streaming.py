@@ -28,7 +28,7 @@ def add(folder, batch, number):
         return
     path = folder / "plan.json"
     if not path.exists():
-        path.write_bytes(triview.spark.moments(batch).plan.to_bytes())
+        path.write_bytes(tv.plan(batch.limit(20_000).toArrow()).to_bytes())
     rows = 0 if total is None else total.rows
     added = triview.spark.moments(batch, plan=tv.Plan.from_bytes(path.read_bytes()), starting_at=rows)
     total = added if total is None else total + added
@@ -43,7 +43,9 @@ def say(number, total):
     """Says the risk of all rows so far."""
     answer = total.solve()
     low, high, _ = answer.interval
-    print(f"batch {number}: risk {answer.risk:.4f}, {low:.4f} to {high:.4f}, of {total.rows} rows", flush=True)
+    print(
+        f"batch {number}: risk {answer.risk:.4f}, {low:.4f} to {high:.4f}, of {total.rows} rows", flush=True
+    )
 
 
 def follow(spark, source, folder):

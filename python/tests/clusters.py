@@ -6,6 +6,7 @@ import signal
 import sys
 import threading
 import time
+import uuid
 from pathlib import Path
 
 import pyarrow as pa
@@ -22,7 +23,9 @@ def assert_same(one, other):
     pairs += [(segment, other.segments[name]) for name, segment in one.segments.items()]
     for ours, theirs in pairs:
         for key in ("rows", "risk", "standard_error", "interval", "class_prior", "error_rate"):
-            assert all(close(*pair) for pair in zip(flat(ours.get(key)), flat(theirs.get(key)), strict=True)), key
+            assert all(
+                close(*pair) for pair in zip(flat(ours.get(key)), flat(theirs.get(key)), strict=True)
+            ), key
         p_values = [answer["diagnostics"]["independence"].get("p_value") for answer in (ours, theirs)]
         assert close(*p_values), "p_value"
 
@@ -34,7 +37,9 @@ def flat(value):
 
 
 def close(one, other):
-    return one == other if one is None or other is None else math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    return (
+        one == other if one is None or other is None else math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    )
 
 
 def spark_session(folder, master="local-cluster[2,1,1024]", **options):
@@ -75,11 +80,15 @@ def children(pid, word):
                 stat, command = (entry / "stat").read_text(), (entry / "cmdline").read_bytes()
             except OSError:
                 continue
-            parents[int(entry.name)] = (int(stat.rpartition(")")[2].split()[1]), command.decode(errors="replace"))
+            parents[int(entry.name)] = (
+                int(stat.rpartition(")")[2].split()[1]),
+                command.decode(errors="replace"),
+            )
     for child, (parent, command) in parents.items():
-        while parent not in (0, pid) and parent in parents:
-            parent = parents[parent][0]
-        if parent == pid and word in command:
+        above = parent
+        while above not in (0, pid) and above in parents:
+            above = parents[above][0]
+        if above == pid and word in command:
             found.append(child)
     return sorted(found)
 
@@ -131,6 +140,13 @@ def written(table, path):
 def part_of(path, begin, end):
     """Some rows of a file."""
     return pa.ipc.open_file(pa.memory_map(path)).read_all().slice(begin, end - begin)
+
+
+def slow_part(path, begin, end, attempts, at):
+    """The same, which takes a while, and leaves a file among the attempts."""
+    (attempts / f"{at}-{uuid.uuid4()}").touch()
+    time.sleep(0.5)
+    return part_of(path, begin, end)
 
 
 def sliced(spark, path, bounds, *, attempts=None, seconds=0.0, slow=(None, 0.0)):

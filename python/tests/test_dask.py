@@ -2,6 +2,7 @@
 
 import logging
 import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ dask = pytest.importorskip("dask")
 pa = pytest.importorskip("pyarrow")
 frames = pytest.importorskip("dask.dataframe")
 
-from clusters import Killer, assert_same, cut, part_of, written  # noqa: E402
+from clusters import Killer, assert_same, cut, part_of, slow_part, written  # noqa: E402
 
 import triview.dask  # noqa: E402
 
@@ -121,21 +122,13 @@ def test_votes_are_those_of_one_process(crowd, caplog):
 # What fails
 
 
-def slow_part(path, begin, end, attempts, at):
-    """Some rows, which take a while."""
-    import time
-    import uuid
-
-    (attempts / f"{at}-{uuid.uuid4()}").touch()
-    time.sleep(0.5)
-    return part_of(path, begin, end)
-
-
 @pytest.mark.filterwarnings("ignore::ResourceWarning")
 def test_a_killed_worker_changes_nothing(path, plan, tmp_path, monkeypatch):
     distributed = pytest.importorskip("distributed")
     # Workers import these tests from where they are.
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([os.path.dirname(__file__), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]))  # noqa: PTH120
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
+    )
     bounds = cut(ROWS, 12)
     sizes = [end - begin for begin, end in bounds]
     rows = [dask.delayed(slow_part)(path, *bound, tmp_path, at) for at, bound in enumerate(bounds)]
@@ -184,6 +177,8 @@ def test_options_are_checked(ddf, plan):
         triview.dask.estimate(ddf[ddf["a:0"] > 1e9])
     with pytest.raises(tv.TriviewError, match=r"2999 rows were counted and 3000 were summed.*persist\(\)"):
         triview.dask.moments(ddf, plan=plan, sizes=[ROWS - 1])
-    wide = frames.from_pandas(pa.table({f"{v}:{i}": [0.5] for v in "abc" for i in range(70)}).to_pandas(), npartitions=1)
+    wide = frames.from_pandas(
+        pa.table({f"{v}:{i}": [0.5] for v in "abc" for i in range(70)}).to_pandas(), npartitions=1
+    )
     with pytest.raises(tv.TriviewError, match="70 classes: third moments.*triview.estimate"):
         triview.dask.estimate(wide)

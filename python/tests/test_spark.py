@@ -1,6 +1,7 @@
 """Rows in Spark: the answers of one process, with real executors that fail, and errors that say which row of which partition."""
 
 import logging
+import shutil
 import subprocess
 import sys
 import time
@@ -14,10 +15,12 @@ from test_moments import assert_close
 import triview as tv
 
 pytest.importorskip("pyspark")
+if shutil.which("java") is None:
+    pytest.skip("Spark needs Java", allow_module_level=True)
 pa = pytest.importorskip("pyarrow")
 
 from clusters import WARNINGS, Killer, assert_same, cut, executors, sliced, spark_session, written  # noqa: E402
-from pyspark.sql import functions as F  # noqa: E402
+from pyspark.sql import functions as F  # noqa: E402, N812
 
 import triview.spark  # noqa: E402
 from triview import _parts  # noqa: E402
@@ -86,7 +89,9 @@ def test_any_partitions_give_the_answer_of_one_process(spark, path, plan, arrow,
 def test_all_of_an_answer_is_that_of_one_process(df, table):
     ours = triview.spark.estimate(df, metrics=True)
     assert_close(ours, tv.estimate(table, metrics=True))
-    assert ours.notes == ["the moments are of all 3000 rows, the error rate and other metrics of a sample of 3000"]
+    assert ours.notes == [
+        "the moments are of all 3000 rows, the error rate and other metrics of a sample of 3000"
+    ]
     assert_close(triview.spark.estimate(df, loss="brier"), tv.estimate(table, loss="brier"))
     with_plan = triview.spark.estimate(df, plan=tv.plan(table), sizes=[b - a for a, b in cut(ROWS, 7)])
     assert_close(with_plan, one_process(tv.plan(table), table).solve())
@@ -144,7 +149,9 @@ def test_diagnose(df, table):
 
 
 def test_sums_are_kept_and_added(spark, path, plan, arrow):
-    parts = [triview.spark.moments(sliced(spark, path, [half]), plan=plan) for half in ((0, 2000), (2000, ROWS))]
+    parts = [
+        triview.spark.moments(sliced(spark, path, [half]), plan=plan) for half in ((0, 2000), (2000, ROWS))
+    ]
     assert sum(parts).rows == ROWS
     assert sum(parts).solve().risk == pytest.approx(one_process(plan, arrow).solve().risk, rel=1e-3)
 
@@ -191,7 +198,9 @@ def test_a_killed_executor_changes_nothing(spark, path, plan, attempts):
 
 def test_a_copy_of_a_slow_task_changes_nothing(spark, path, plan, attempts):
     slow = {"attempts": str(attempts), "seconds": 0.1, "slow": (5, 6.0)}
-    summed = triview.spark.moments(sliced(spark, path, cut(ROWS, 12), **slow), plan=plan, sizes=[ROWS, *[0] * 11])
+    summed = triview.spark.moments(
+        sliced(spark, path, cut(ROWS, 12), **slow), plan=plan, sizes=[ROWS, *[0] * 11]
+    )
     assert sum(name.name.startswith("5-") for name in attempts.iterdir()) >= 2
     assert summed.rows == ROWS
 
@@ -206,7 +215,9 @@ def test_the_partition_and_the_row_of_a_bad_value_are_named(spark, arrow, plan, 
     values[begin + 41] = np.nan
     bad = arrow.set_column(arrow.column_names.index("b:1"), "b:1", pa.array(values))
     df = sliced(spark, written(bad, tmp_path / "bad.arrow"), cut(ROWS, 7))
-    with pytest.raises(tv.TriviewError, match=r"^partition 4, row 42, column `b:1`: the score is NaN") as caught:
+    with pytest.raises(
+        tv.TriviewError, match=r"^partition 4, row 42, column `b:1`: the score is NaN"
+    ) as caught:
         triview.spark.estimate(df, plan=plan if planned else None)
     assert "\n" not in str(caught.value)
 
@@ -217,7 +228,10 @@ def test_a_column_that_some_files_lack_is_named(spark, arrow, tmp_path):
     parquet.write_table(arrow.slice(0, 2000), tmp_path / "a.parquet")
     parquet.write_table(arrow.slice(2000).drop_columns(["c:2"]), tmp_path / "b.parquet")
     df = spark.read.option("mergeSchema", "true").parquet(str(tmp_path))
-    with pytest.raises(tv.TriviewError, match=r"partition \d+, row \d+, column `c:2`: the value is missing.*where a file lacks"):
+    with pytest.raises(
+        tv.TriviewError,
+        match=r"partition \d+, row \d+, column `c:2`: the value is missing.*where a file lacks",
+    ):
         triview.spark.estimate(df)
 
 
@@ -230,11 +244,15 @@ def test_classes_that_differ_are_named(spark, arrow, plan, tmp_path):
         triview.spark.estimate(df)
 
 
-def test_many_classes_are_refused_before_anything_is_read(spark):
-    wide = {f"{view}:{i}": [0.5] for view in "abc" for i in range(70)}
-    df = spark.createDataFrame(pa.table(wide).to_pandas())
-    with pytest.raises(tv.TriviewError, match="70 classes: third moments.*12 bytes a row and class.*triview.estimate"):
-        triview.spark.estimate(df.union(df.where(F.raise_error(F.lit("read")).isNull())))
+def test_many_classes_are_refused_before_all_is_read(spark, attempts, tmp_path):
+    wide = pa.table({f"{view}:{i}": [0.5] * 20 for view in "abc" for i in range(70)})
+    each = [(at, at + 1) for at in range(20)]
+    df = sliced(spark, written(wide, tmp_path / "wide.arrow"), each, attempts=str(attempts))
+    with pytest.raises(
+        tv.TriviewError, match="70 classes: third moments.*12 bytes a row and class.*triview.estimate"
+    ):
+        triview.spark.estimate(df)
+    assert len(list(attempts.iterdir())) == 1
 
 
 @pytest.mark.parametrize("option", ["label", "label_budget", "amplify", "period", "save_posterior"])
@@ -255,7 +273,9 @@ def test_options_are_checked(df, plan, spark):
     with pytest.raises(tv.TriviewError, match="there are no rows"):
         triview.spark.estimate(df.where("false"))
     with pytest.raises(tv.TriviewError, match="settled by `fitted`"):
-        triview.spark.label(df, fitted=tv.Moments.from_bytes(triview.spark.moments(df).to_bytes()), loss="log")
+        triview.spark.label(
+            df, fitted=tv.Moments.from_bytes(triview.spark.moments(df).to_bytes()), loss="log"
+        )
     with pytest.raises(tv.TriviewError, match="`by` has 3000 values"):
         triview.spark.estimate(df.withColumn("row", F.monotonically_increasing_id()), by="row")
 
@@ -283,7 +303,9 @@ def test_an_executor_without_the_package_is_told_how_to_get_it(tmp_path):
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
     )
-    assert done.stdout.startswith("the executors have no package triview: install the wheel"), done.stderr[-3000:]
+    assert done.stdout.startswith("the executors have no package triview: install the wheel"), done.stderr[
+        -3000:
+    ]
 
 
 HIDING = """

@@ -216,9 +216,7 @@ def located(partition: int, before: int) -> Iterator[None]:
         yield
     except TriviewError as error:
         place = rf"^`partition {partition}`, row (\d+)"
-        said = re.sub(
-            place, lambda found: f"partition {partition}, row {before + int(found[1])}", str(error)
-        )
+        said = re.sub(place, lambda found: f"partition {partition}, row {before + int(found[1])}", str(error))
         raise TriviewError(said if said != str(error) else f"partition {partition}: {error}") from None
 
 

@@ -1,9 +1,8 @@
-"""Risk of rows that lie in Dask: its DataFrames, Bags, and delayed tables or files; Dask schedules and retries, one small sum a partition
-comes back.
+"""Risk of rows that lie in Dask: it reads, schedules and retries; one small sum a partition comes back.
 
     import triview.dask
 
-    answer = triview.dask.estimate(dask.dataframe.read_parquet("scores/"))
+    answer = triview.dask.estimate(dask.dataframe.read_parquet("scores/"))     # or a Bag, or delayed tables or files
 
 The partitions are read three times: they are counted, a sample is drawn, by which what is summed is planned, and all rows are summed.
 Where they are expensive to make, ``persist()`` them before; ``plan`` and ``sizes`` save the first two. What is asked runs on the client,
@@ -13,7 +12,6 @@ or the scheduler, that Dask has been told to use.
 from __future__ import annotations
 
 import os
-import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -38,8 +36,6 @@ from triview._parts import (
     State,
     Summing,
     all_sums,
-    answered,
-    check_segments,
     columns_read,
     given_sizes,
     label_names,
@@ -49,6 +45,7 @@ from triview._parts import (
     rows_of,
     segment_name,
 )
+from triview._rows import ROW_BITS, WHERE, Rows
 from triview._tables import counted, tables_of
 
 if TYPE_CHECKING:
@@ -61,14 +58,12 @@ if TYPE_CHECKING:
 __all__ = ["diagnose", "estimate", "label", "moments", "votes"]
 
 #: A DataFrame or a Bag of Dask's, or a list: delayed tables, or paths of Parquet files.
-Rows: TypeAlias = Any
-#: The column of a sample that says where its rows are from.
-_WHERE = "triview.where"
+Held: TypeAlias = Any
 _REMEDY = "persist() them, and ask for that"
 
 
 def estimate(
-    data: Rows,
+    data: Held,
     *,
     metrics: bool = False,
     by: str | None = None,
@@ -118,24 +113,20 @@ def estimate(
         others, plan, columns=columns, input=input, features=features, cluster=cluster, seed=seed, views=views, classes=classes,
         group=group, loss=loss, feature_map=feature_map, latent=latent,
     )  # fmt: skip
-    rows = _Rows(data, asked, by)
-    sizes_, order = rows.sizes(sizes)
-    sample = None
-    if plan is None or metrics or by is not None or asked.takes_rows:
-        sample = rows.sample(rows_of(sizes_), seed)
-    if plan is None:
-        plan = rows.planned(sample, threads)
-    if by is not None:
-        check_segments(len(order), plan, sample)
-    sums = rows.sums(plan, sizes_)
-    return answered(
-        sums, asked, sample, by=by, order=order, metrics=metrics, level=level, seed=seed, threads=threads, progress=progress,
+    return _Rows(data, asked, by).estimated(
+        plan,
+        sizes,
+        metrics=metrics,
+        level=level,
+        seed=seed,
+        threads=threads,
+        progress=progress,
         strict=strict,
-    )  # fmt: skip
+    )
 
 
 def moments(
-    data: Rows,
+    data: Held,
     *,
     plan: Plan | None = None,
     sizes: Sequence[int] | None = None,
@@ -163,15 +154,12 @@ def moments(
         others, plan, columns=columns, input=input, features=features, cluster=cluster, seed=seed, views=views, classes=classes,
         group=group, loss=loss, feature_map=feature_map, latent=latent,
     )  # fmt: skip
-    rows = _Rows(data, asked, None)
-    sizes_, _ = rows.sizes(sizes)
-    if plan is None:
-        plan = rows.planned(rows.sample(rows_of(sizes_), seed), threads)
-    return rows.sums(plan, sizes_, counted(starting_at, "starting_at"))[None]
+    start = counted(starting_at, "starting_at")
+    return _Rows(data, asked, None).summed(plan, sizes, start, seed, threads)
 
 
 def diagnose(
-    data: Rows,
+    data: Held,
     *,
     level: float = 0.95,
     seed: int = 0,
@@ -185,7 +173,7 @@ def diagnose(
 
 
 def label(
-    data: Rows,
+    data: Held,
     *,
     fitted: Moments | None = None,
     keep: Sequence[str] | None = None,
@@ -223,7 +211,7 @@ def label(
     )
 
 
-def votes(data: Rows, *, most_memory: int = 4 << 30, **options: Any) -> Votes:
+def votes(data: Held, *, most_memory: int = 4 << 30, **options: Any) -> Votes:
     """Estimate a crowd from votes, which are collected.
 
     What is collected is compact (numbers in place of names), but grows with the votes: what it will take is said first, as a record of
@@ -241,11 +229,11 @@ def votes(data: Rows, *, most_memory: int = 4 << 30, **options: Any) -> Votes:
     return crowd(found, said, options)
 
 
-class _Rows:
+class _Rows(Rows):
     """The rows that are summed."""
 
-    def __init__(self, data: Rows, asked: Question, by: str | None) -> None:
-        self._asked, self._by = asked, by
+    def __init__(self, data: Held, asked: Question, by: str | None) -> None:
+        super().__init__(asked, by)
         self.parts = _parts(data)
         with _clearly():
             heads = (dask.compute(dask.delayed(_head)(part))[0] for part in self.parts)
@@ -281,27 +269,13 @@ class _Rows:
         with _clearly():
             drawn = dask.compute(
                 *(
-                    dask.delayed(_drawn)(part, at, columns, self._by, share, seed)
+                    dask.delayed(_drawn)(part, at, columns, by=self._by, draw=(share, seed))
                     for at, part in enumerate(self.parts_read)
                 )
             )
         return pa.concat_tables([part for part in drawn if part is not None], promote_options="permissive")
 
-    def planned(self, sample: pa.Table | None, threads: int | None) -> Plan:
-        """Plan by a sample; a row that cannot be read is named by where it is from."""
-        assert sample is not None
-        try:
-            return self._asked.planned(sample.drop_columns([_WHERE]), threads)
-        except TriviewError as error:
-            found = re.match(r"`the sample`, row (\d+)", str(error))
-            if found is None:
-                raise
-            where = sample.column(_WHERE)[int(found[1]) - 1].as_py()
-            raise TriviewError(where + str(error)[found.end() :]) from None
-
-    def sums(
-        self, plan: Plan, sizes: Mapping[int, Counts], start: int = 0
-    ) -> dict[str | None, Moments]:
+    def sums(self, plan: Plan, sizes: Mapping[int, Counts], start: int = 0) -> dict[str | None, Moments]:
         """Sum each partition where it is, and add the sums up by a tree."""
         work = dask.delayed(Summing(plan, self._by, places(sizes, start)), traverse=False)
         nodes = [dask.delayed(_sums)(work, at, part) for at, part in enumerate(self.parts_read)]
@@ -312,7 +286,7 @@ class _Rows:
         return all_sums(states, rows_of(sizes), _REMEDY)
 
 
-def _parts(data: Rows) -> list[Any]:
+def _parts(data: Held) -> list[Any]:
     """Give the partitions, delayed."""
     if hasattr(data, "to_delayed"):
         parts = data.to_delayed()
@@ -370,9 +344,9 @@ def _size(part: Any, by: str | None) -> Counts:
 
 
 def _drawn(
-    part: Any, at: int, columns: list[str], by: str | None, share: float, seed: int
+    part: Any, at: int, columns: list[str], *, by: str | None, draw: tuple[float, int]
 ) -> pa.Table | None:
-    table = _arrow(part, by)
+    table, (share, seed) = _arrow(part, by), draw
     if table is None:
         return None
     chosen = np.flatnonzero(np.random.default_rng([seed, at]).random(table.num_rows) < share)
@@ -381,8 +355,8 @@ def _drawn(
             raise TriviewError(
                 f"partition {at} has no column `{name}`, which others have; it has {', '.join(table.column_names)}"
             )
-    where = pa.array([f"partition {at}, row {row + 1}" for row in chosen], pa.string())
-    return table.select(columns).take(pa.array(chosen)).append_column(_WHERE, where)
+    where = pa.array((at << ROW_BITS) + chosen)
+    return table.select(columns).take(pa.array(chosen)).append_column(WHERE, where)
 
 
 def _sums(work: Summing, at: int, part: Any) -> list[State]:

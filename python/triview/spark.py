@@ -37,8 +37,6 @@ from triview._parts import (
     State,
     Summing,
     all_sums,
-    answered,
-    check_segments,
     columns_read,
     given_sizes,
     label_names,
@@ -48,6 +46,7 @@ from triview._parts import (
     rows_of,
     segment_name,
 )
+from triview._rows import WHERE, Rows
 from triview._tables import counted
 
 if TYPE_CHECKING:
@@ -64,8 +63,6 @@ __all__ = ["diagnose", "estimate", "label", "moments", "votes"]
 #: A sum as a row of Spark's. `place` is the partition, then the node of the tree.
 _STATE = "place long, segment string, rows long, state binary"
 _ARROW = pa.schema([("place", "int64"), ("segment", "string"), ("rows", "int64"), ("state", "binary")])
-#: The column of a sample that says where its rows are from, in Spark's own way: the partition, and 33 bits for the row.
-_WHERE = "triview.where"
 _REMEDY = "persist() or checkpoint() the DataFrame, and ask for that"
 
 
@@ -120,20 +117,16 @@ def estimate(
         others, plan, columns=columns, input=input, features=features, cluster=cluster, seed=seed, views=views, classes=classes,
         group=group, loss=loss, feature_map=feature_map, latent=latent,
     )  # fmt: skip
-    rows = _Rows(df, asked, by)
-    sizes_, order = rows.sizes(sizes)
-    sample = None
-    if plan is None or metrics or by is not None or asked.takes_rows:
-        sample = rows.sample(rows_of(sizes_), seed)
-    if plan is None:
-        plan = rows.planned(sample, threads)
-    if by is not None:
-        check_segments(len(order), plan, sample)
-    sums = rows.sums(plan, sizes_)
-    return answered(
-        sums, asked, sample, by=by, order=order, metrics=metrics, level=level, seed=seed, threads=threads, progress=progress,
+    return _Rows(df, asked, by).estimated(
+        plan,
+        sizes,
+        metrics=metrics,
+        level=level,
+        seed=seed,
+        threads=threads,
+        progress=progress,
         strict=strict,
-    )  # fmt: skip
+    )
 
 
 def moments(
@@ -165,11 +158,8 @@ def moments(
         others, plan, columns=columns, input=input, features=features, cluster=cluster, seed=seed, views=views, classes=classes,
         group=group, loss=loss, feature_map=feature_map, latent=latent,
     )  # fmt: skip
-    rows = _Rows(df, asked, None)
-    sizes_, _ = rows.sizes(sizes)
-    if plan is None:
-        plan = rows.planned(rows.sample(rows_of(sizes_), seed), threads)
-    return rows.sums(plan, sizes_, counted(starting_at, "starting_at"))[None]
+    start = counted(starting_at, "starting_at")
+    return _Rows(df, asked, None).summed(plan, sizes, start, seed, threads)
 
 
 def diagnose(
@@ -254,11 +244,11 @@ def votes(df: DataFrame, *, most_memory: int = 4 << 30, **options: Any) -> Votes
         return crowd((bytes(part.state) for part in parts), said, options)
 
 
-class _Rows:
+class _Rows(Rows):
     """The rows of a DataFrame that are summed."""
 
     def __init__(self, df: DataFrame, asked: Question, by: str | None) -> None:
-        self._asked, self._by = asked, by
+        super().__init__(asked, by)
         if by is not None and by not in df.columns:
             raise TriviewError(f"there is no column `{by}`: there are {', '.join(df.columns)}")
         vectors = {field.name for field in df.schema.fields if field.dataType.simpleString() == "vector"}
@@ -270,6 +260,9 @@ class _Rows:
             self.names = [name for name in self.names if name != by]
             self.selected = [every[name] for name in self.names] + [_named(by).cast("string").alias(by)]
         self._df = df
+
+    def _said(self, message: str) -> str:
+        return _explained(message)
 
     def sizes(self, given: Sequence[int] | None) -> tuple[dict[int, Counts], list[str]]:
         """Count the rows of each partition, and of each segment in it, whose names come in the order of their first rows."""
@@ -294,28 +287,13 @@ class _Rows:
 
     def sample(self, rows: int, seed: int) -> pa.Table:
         """Draw rows evenly."""
-        drawn = self._df.select(*self.selected, F.monotonically_increasing_id().alias(_WHERE))
+        drawn = self._df.select(*self.selected, F.monotonically_increasing_id().alias(WHERE))
         if rows > SAMPLED:
             drawn = drawn.sample(fraction=SAMPLED / rows, seed=seed)
         with clearly():
             return drawn.toArrow()
 
-    def planned(self, sample: pa.Table | None, threads: int | None) -> Plan:
-        """Plan by a sample; a row that cannot be read is named by where it is from."""
-        assert sample is not None
-        try:
-            return self._asked.planned(sample.drop_columns([_WHERE]), threads)
-        except TriviewError as error:
-            found = re.match(r"`the sample`, row (\d+)", str(error))
-            if found is None:
-                raise
-            where = sample.column(_WHERE)[int(found[1]) - 1].as_py()
-            place = f"partition {where >> 33}, row {where % (1 << 33) + 1}"
-            raise TriviewError(_explained(place + str(error)[found.end() :])) from None
-
-    def sums(
-        self, plan: Plan, sizes: Mapping[int, Counts], start: int = 0
-    ) -> dict[str | None, Moments]:
+    def sums(self, plan: Plan, sizes: Mapping[int, Counts], start: int = 0) -> dict[str | None, Moments]:
         """Sum each partition where it is, add the sums up by a tree, and collect one of all rows, and one a segment."""
         work = Summing(plan, self._by, places(sizes, start))
 
