@@ -173,6 +173,8 @@ def test_options_are_checked(ddf, plan):
         triview.dask.estimate(ddf, plan=plan, loss="hinge")
     with pytest.raises(tv.TriviewError, match="there is no column `day`"):
         triview.dask.estimate(ddf, by="day")
+    with pytest.raises(tv.TriviewError, match="there is no column `id` to keep"):
+        triview.dask.label(ddf, fitted=triview.dask.moments(ddf, plan=plan), keep=["id"])
     with pytest.raises(tv.TriviewError, match="there are no rows"):
         triview.dask.estimate(ddf[ddf["a:0"] > 1e9])
     with pytest.raises(tv.TriviewError, match=r"2999 rows were counted and 3000 were summed.*persist\(\)"):

@@ -194,6 +194,16 @@ def _labeller(moments: bytes, seed: int) -> _core.Labeller:
     return _core.Moments.from_bytes(moments).labeller(seed=seed, threads=1)
 
 
+def kept_columns(named: Sequence[str] | None, every: Sequence[str], scores: Sequence[str]) -> list[str]:
+    """Give the columns that go with the rows: those that are named, or all that are no scores."""
+    if named is None:
+        return [name for name in every if name not in scores]
+    for name in named:
+        if name not in every:
+            raise TriviewError(f"there is no column `{name}` to keep: there are {', '.join(every)}")
+    return [name for name in every if name in named]
+
+
 def label_names(plan: Plan) -> list[str]:
     """Name the columns of labels."""
     sources = [*(f"surrogate.{view}" for view in plan.views), "posterior"]

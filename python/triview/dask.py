@@ -38,6 +38,7 @@ from triview._parts import (
     all_sums,
     columns_read,
     given_sizes,
+    kept_columns,
     label_names,
     merged,
     places,
@@ -101,7 +102,7 @@ def estimate(
         What is summed, by :func:`triview.plan`; otherwise it is planned by a sample. Without one, what takes rows (the error rate) is not
         known.
     sizes
-        How many rows each partition has, where that is known; otherwise they are counted.
+        How many rows each partition has, where that is known; otherwise, and with ``by``, they are counted.
     columns, views, classes, features, input, group, loss, feature_map, latent, level, seed, strict
         As of :func:`triview.estimate`.
     cluster
@@ -200,7 +201,7 @@ def label(
         raise TriviewError(f"`{next(iter(options))}` is settled by `fitted`")
     asked = question({}, None, columns=columns, input=input, features=features, cluster=None, seed=seed)
     rows = _Rows(data, asked, None)
-    kept = tuple(name for name in rows.every if name not in rows.names) if keep is None else tuple(keep)
+    kept = tuple(kept_columns(keep, rows.every, rows.names))
     work = dask.delayed(Labelling(fitted.to_bytes(), asked.reading, kept, seed), traverse=False)
     names = [*kept, *label_names(fitted.plan)]
     meta = _frame(rows.head.select(kept), names)

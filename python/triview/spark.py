@@ -39,6 +39,7 @@ from triview._parts import (
     all_sums,
     columns_read,
     given_sizes,
+    kept_columns,
     label_names,
     merged,
     places,
@@ -105,7 +106,7 @@ def estimate(
         What is summed, by :func:`triview.plan`; otherwise it is planned by a sample that Spark draws. Without one, what takes rows (the
         error rate) is not known.
     sizes
-        How many rows each partition has, where that is known; otherwise they are counted.
+        How many rows each partition has, where that is known; otherwise, and with ``by``, they are counted.
     columns, views, classes, features, input, group, loss, feature_map, latent, level, seed, strict
         As of :func:`triview.estimate`.
     cluster
@@ -209,7 +210,7 @@ def label(
         raise TriviewError(f"`{next(iter(options))}` is settled by `fitted`")
     asked = question({}, None, columns=columns, input=input, features=features, cluster=None, seed=seed)
     rows = _Rows(df, asked, None)
-    kept = [name for name in df.columns if name not in rows.names] if keep is None else list(keep)
+    kept = kept_columns(keep, df.columns, rows.names)
     fields = [field for field in df.schema.fields if field.name in kept]
     work = Labelling(fitted.to_bytes(), asked.reading, tuple(field.name for field in fields), seed)
 
@@ -240,8 +241,9 @@ def votes(df: DataFrame, *, most_memory: int = 4 << 30, **options: Any) -> Votes
     with clearly():
         what = df.agg(count.alias("votes"), items.alias("items"), length.alias("length")).first().asDict()
         said = said_first({**what, "length": what["length"] or 0}, len(df.columns), most_memory)
-        parts = _mapped(df, gathered, _STATE).where("rows > 0").sort("place").toLocalIterator()
-        return crowd((bytes(part.state) for part in parts), said, options)
+        # Partitions come in their order.
+        parts = [bytes(row.state) for row in _mapped(df, gathered, _STATE).where("rows > 0").collect()]
+    return crowd(parts, said, options)
 
 
 class _Rows(Rows):
