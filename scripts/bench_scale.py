@@ -26,7 +26,19 @@ from triview import _parts
 TESTS = Path(__file__).parent.parent / "python" / "tests"
 sys.path.insert(0, str(TESTS))
 
-from clusters import Killer, children, cut, executors, part_of, slow_part, sliced, spark_session, written  # noqa: E402
+from clusters import (  # noqa: E402
+    SPECULATION,
+    Killer,
+    children,
+    cut,
+    executors,
+    part_of,
+    sliced,
+    slow_part,
+    spark_cluster,
+    spark_session,
+    written,
+)
 
 missed = []
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -87,23 +99,23 @@ def failures(folder):
     sizes = [end - begin for begin, end in bounds]
     table = simulated(rows, "three")
     path, plan = written(table, folder / "rows.arrow"), tv.plan(table)
-    speculation = {
-        "spark__speculation": "true", "spark__speculation__quantile": "0.2", "spark__speculation__multiplier": "1.1",
-        "spark__speculation__minTaskRuntime": "300ms",
-    }  # fmt: skip
-    for name, options in (("", {}), (", speculative execution on", speculation)):
-        spark = spark_session(folder, **options)
+    def killed(spark, name):
         quiet = triview.spark.moments(sliced(spark, path, bounds), plan=plan, sizes=sizes)
         attempts = Path(tempfile.mkdtemp(dir=folder))
-        killer = Killer(lambda attempts=attempts: len(list(attempts.iterdir())) >= 6, executors)
+        killer = Killer(lambda: len(list(attempts.iterdir())) >= 6, executors)
         killer.start()
-        slow = sliced(spark, path, bounds, attempts=str(attempts), seconds=0.4, slow=(9, 5.0))
+        slow = sliced(spark, path, bounds, attempts=str(attempts), seconds=0.4, slow=(20, 20.0))
         found = triview.spark.moments(slow, plan=plan, sizes=sizes)
         killer.join()
+        spark.stop()
         again = len(list(attempts.iterdir())) - 1 - len(bounds)
         line(f"Spark, an executor killed{name}, {again} attempts repeated: rows lost or twice", abs(found.rows - rows), 0)
         line(f"the same: bits that differ from those of a quiet run{name}", int(found != quiet), 0)
-        spark.stop()
+
+    killed(spark_session(folder), "")
+    # Copies of slow tasks are started on other hosts only.
+    with spark_cluster(folder) as url:
+        killed(spark_session(folder, url, **SPECULATION), ", speculative execution on")
     quiet = triview.dask.moments([dask.delayed(part_of)(path, *bound) for bound in bounds], plan=plan, sizes=sizes)
     os.environ["PYTHONPATH"] = str(TESTS)
     attempts = Path(tempfile.mkdtemp(dir=folder))

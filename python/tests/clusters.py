@@ -3,10 +3,13 @@
 import math
 import os
 import signal
+import socket
+import subprocess
 import sys
 import threading
 import time
 import uuid
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -14,6 +17,14 @@ import pyarrow.ipc
 
 #: What Spark says of itself, and what its own sockets and temporary files leave to the garbage collector.
 WARNINGS = ("ignore:PySpark does not yet fully support:FutureWarning", "ignore::ResourceWarning")
+
+#: A copy of every task that is slow.
+SPECULATION = {
+    "spark__speculation": "true",
+    "spark__speculation__quantile": "0.2",
+    "spark__speculation__multiplier": "1.1",
+    "spark__speculation__minTaskRuntime": "300ms",
+}
 
 
 def assert_same(one, other):
@@ -44,23 +55,16 @@ def close(one, other):
 
 def spark_session(folder, master="local-cluster[2,1,1024]", **options):
     """Start Spark with everything it writes below a folder."""
-    import pyspark
     from pyspark.sql import SparkSession
 
-    home = Path(folder, "home")
-    if not home.exists():
-        # Workers write their logs into Spark's home, which is in the middle of the environment.
-        home.mkdir()
-        for entry in Path(pyspark.__file__).parent.iterdir():
-            (home / entry.name).symlink_to(entry)
-    os.environ.update(SPARK_HOME=str(home), SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+    prepared(folder)
     settings = {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.executor.memory": "1g",
         "spark.local.dir": str(folder),
         "spark.log.level": "OFF",
-        "spark.sql.shuffle.partitions": "4",
+        "spark.sql.shuffle.partitions": "2",
         "spark.sql.warehouse.dir": str(folder),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
@@ -69,6 +73,65 @@ def spark_session(folder, master="local-cluster[2,1,1024]", **options):
     for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
+
+
+def prepared(folder):
+    """Make a home of Spark's below a folder, where workers write their logs, and give what starts its programs."""
+    import pyspark
+
+    home = Path(folder, "home")
+    if not home.exists():
+        home.mkdir()
+        for entry in Path(pyspark.__file__).parent.iterdir():
+            (home / entry.name).symlink_to(entry)
+    os.environ.update(SPARK_HOME=str(home), SPARK_LOCAL_IP="127.0.0.1", PYSPARK_PYTHON=sys.executable)
+    return str(home / "bin" / "spark-class")
+
+
+@contextmanager
+def spark_cluster(folder, workers=2):
+    """A master and workers, each on an address of its own: Spark starts no copy of a slow task on the host that it is slow on."""
+    java, port = prepared(folder), free_port()
+    url = f"spark://127.0.0.1:{port}"
+    master = [
+        java,
+        "org.apache.spark.deploy.master.Master",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        str(port),
+        "--webui-port",
+        "0",
+    ]
+    of_worker = [
+        java,
+        "org.apache.spark.deploy.worker.Worker",
+        "--cores",
+        "1",
+        "--memory",
+        "1g",
+        "--webui-port",
+        "0",
+    ]
+    commands = [master]
+    for at in range(workers):
+        work = Path(folder, f"worker-{at}")
+        commands.append([*of_worker, "--host", f"127.0.0.{2 + at}", "--work-dir", str(work), url])
+    with ExitStack() as running:
+        for at, command in enumerate(commands):
+            environment = os.environ | {"SPARK_LOCAL_IP": "127.0.0.1" if at == 0 else f"127.0.0.{1 + at}"}
+            with Path(folder, f"log-{at}").open("wb") as log:
+                process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
+            running.callback(process.wait)
+            running.callback(process.kill)
+        yield url
+
+
+def free_port():
+    """A port that nobody uses."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
 
 
 def children(pid, word):

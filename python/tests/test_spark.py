@@ -19,7 +19,18 @@ if shutil.which("java") is None:
     pytest.skip("Spark needs Java", allow_module_level=True)
 pa = pytest.importorskip("pyarrow")
 
-from clusters import WARNINGS, Killer, assert_same, cut, executors, sliced, spark_session, written  # noqa: E402
+from clusters import (  # noqa: E402
+    SPECULATION,
+    WARNINGS,
+    Killer,
+    assert_same,
+    cut,
+    executors,
+    sliced,
+    spark_cluster,
+    spark_session,
+    written,
+)
 from pyspark.sql import functions as F  # noqa: E402, N812
 
 import triview.spark  # noqa: E402
@@ -31,20 +42,15 @@ pytestmark += [pytest.mark.filterwarnings("ignore::triview.UntrustedWarning")]
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
-    """Two executors, and copies of slow tasks: what is counted twice would show."""
+    """Two executors on hosts of their own, and copies of slow tasks: what is counted twice would show."""
     folder = tmp_path_factory.mktemp("spark")
     with pytest.MonkeyPatch.context() as patch:
         for name in ("SPARK_HOME", "SPARK_LOCAL_IP", "PYSPARK_PYTHON"):
             patch.setenv(name, "")
-        session = spark_session(
-            folder,
-            spark__speculation="true",
-            spark__speculation__quantile="0.2",
-            spark__speculation__multiplier="1.1",
-            spark__speculation__minTaskRuntime="300ms",
-        )
-        yield session
-        session.stop()
+        with spark_cluster(folder) as url:
+            session = spark_session(folder, url, **SPECULATION)
+            yield session
+            session.stop()
     end = time.monotonic() + 20
     while executors() and time.monotonic() < end:
         time.sleep(0.1)
@@ -68,7 +74,7 @@ def plan(arrow):
 
 @pytest.fixture(scope="module")
 def df(spark, path):
-    return sliced(spark, path, cut(ROWS, 7))
+    return sliced(spark, path, cut(ROWS, 7)).persist()
 
 
 def one_process(plan, table):
@@ -197,7 +203,7 @@ def test_a_killed_executor_changes_nothing(spark, path, plan, attempts):
 
 
 def test_a_copy_of_a_slow_task_changes_nothing(spark, path, plan, attempts):
-    slow = {"attempts": str(attempts), "seconds": 0.1, "slow": (5, 6.0)}
+    slow = {"attempts": str(attempts), "seconds": 0.1, "slow": (5, 30.0)}
     summed = triview.spark.moments(
         sliced(spark, path, cut(ROWS, 12), **slow), plan=plan, sizes=[ROWS, *[0] * 11]
     )
