@@ -20,7 +20,7 @@ _LOG = logging.getLogger("triview")
 
 #: What collecting and solving takes: of memory for whatever number of votes; beside four bytes a column for a vote, as it is read and
 #: sorted by item and by annotator; and beside its name, which is held twice, for an item. A million votes on 200,000 items took 148 MiB
-#: where this says 166, ten million on two million items 1,058 where it says 1,090.
+#: where this says 166, ten million on two million items 1,058 where it says 1,061.
 _ANYWAY = 64 << 20
 _A_VOTE = 60
 _AN_ITEM = 160
