@@ -22,6 +22,7 @@ NEEDED = {
     "spark": ("pyspark", "pyarrow"),
     "dask": ("dask", "pyarrow"),
     "_parts": ("pyarrow",),
+    "_rows": ("pyarrow",),
     "_crowd": ("pyarrow",),
 }
 
