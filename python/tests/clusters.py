@@ -27,6 +27,27 @@ SPECULATION = {
 }
 
 
+#: What hides the package from a process.
+HIDING = """
+import sys
+
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == "triview":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Hidden())
+"""
+
+
+def hiding(folder):
+    """A folder that hides the package from the processes that have it in their path."""
+    hidden = Path(folder, "hidden")
+    hidden.mkdir()
+    (hidden / "sitecustomize.py").write_text(HIDING)
+    return str(hidden)
+
+
 def assert_same(one, other):
     """Every quantity of two answers, and of their segments, to 1e-9."""
     assert list(one.segments) == list(other.segments)

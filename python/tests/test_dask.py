@@ -15,7 +15,7 @@ dask = pytest.importorskip("dask")
 pa = pytest.importorskip("pyarrow")
 frames = pytest.importorskip("dask.dataframe")
 
-from clusters import Killer, assert_same, cut, part_of, slow_part, written  # noqa: E402
+from clusters import Killer, assert_same, cut, hiding, part_of, slow_part, written  # noqa: E402
 
 import triview.dask  # noqa: E402
 
@@ -146,6 +146,16 @@ def test_a_killed_worker_changes_nothing(path, plan, tmp_path, monkeypatch):
 
 
 # What cannot be answered
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_workers_without_the_package_are_told_how_to_get_it(ddf, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setenv("PYTHONPATH", hiding(tmp_path))
+    options = {"n_workers": 1, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    said = pytest.raises(tv.TriviewError, match="the workers have no package triview: install the wheel")
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster), said:
+        triview.dask.estimate(ddf)
 
 
 @pytest.mark.parametrize("planned", [False, True])

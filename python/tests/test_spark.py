@@ -26,6 +26,7 @@ from clusters import (  # noqa: E402
     assert_same,
     cut,
     executors,
+    hiding,
     sliced,
     spark_cluster,
     spark_session,
@@ -302,10 +303,7 @@ def test_another_version_is_refused(df, plan, spark):
 
 def test_an_executor_without_the_package_is_told_how_to_get_it(tmp_path):
     # In a process of its own, as the executors' environment is settled when Spark starts.
-    hidden = tmp_path / "hidden"
-    hidden.mkdir()
-    (hidden / "sitecustomize.py").write_text(HIDING)
-    script = WITHOUT.format(tests=str(Path(__file__).parent), folder=str(tmp_path), hidden=str(hidden))
+    script = WITHOUT.format(tests=str(Path(__file__).parent), folder=str(tmp_path), hidden=hiding(tmp_path))
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=120, check=False
     )
@@ -313,17 +311,6 @@ def test_an_executor_without_the_package_is_told_how_to_get_it(tmp_path):
         -3000:
     ]
 
-
-HIDING = """
-import sys
-
-class Hidden:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == "triview":
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-sys.meta_path.insert(0, Hidden())
-"""
 
 WITHOUT = """
 import sys, warnings

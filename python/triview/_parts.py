@@ -210,11 +210,11 @@ def label_names(plan: Plan) -> list[str]:
     return [f"{source}:{name}" for source in sources for name in plan.classes]
 
 
-def check_version(version: str) -> None:
+def check_version(version: str, found: str = __version__) -> None:
     """Refuse another version of the package than asks."""
-    if version != __version__:
+    if version != found:
         raise TriviewError(
-            f"triview {__version__} is installed where the rows are, and {version} where they are asked about: ship the same wheel "
+            f"triview {found} is installed where the rows are, and {version} where they are asked about: ship the same wheel "
             "to all"
         )
 

@@ -12,7 +12,6 @@ or the scheduler, that Dask has been told to use.
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -24,7 +23,7 @@ try:
 except ImportError as error:
     raise ImportError("triview.dask needs dask: pip install 'triview[dask]'") from error
 
-from triview._core import TriviewError
+from triview._core import TriviewError, __version__
 from triview._crowd import crowd, item_column, packed, said_first
 from triview._moments import Moments, Plan
 from triview._parts import (
@@ -36,6 +35,7 @@ from triview._parts import (
     State,
     Summing,
     all_sums,
+    check_version,
     columns_read,
     given_sizes,
     kept_columns,
@@ -50,7 +50,7 @@ from triview._rows import ROW_BITS, WHERE, Rows
 from triview._tables import counted, tables_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from triview._answers import Answer, Diagnosis, Votes
     from triview._calls import Group, Latent
@@ -218,15 +218,14 @@ def votes(data: Held, *, most_memory: int = 4 << 30, **options: Any) -> Votes:
     What is collected is compact (numbers in place of names), but grows with the votes: what it will take is said first, as a record of
     the logger ``triview``, and more than ``most_memory`` bytes are refused. ``options`` are those of :func:`triview.votes`.
     """
+    _check_workers()
     parts = _parts(data)
-    with _clearly():
-        heads = dask.compute(*(dask.delayed(_counted_votes)(part, options.get("item")) for part in parts))
+    heads = dask.compute(*(dask.delayed(_counted_votes)(part, options.get("item")) for part in parts))
     # Items that lie in several partitions are counted in each: what is said is then too much.
     total = {name: sum(head[name] for head in heads) for name in ("votes", "items", "letters")}
     what = {**total, "length": total["letters"] / max(1, total["items"])}
     said = said_first(what, max(head["columns"] for head in heads), most_memory)
-    with _clearly():
-        found = dask.compute(*(dask.delayed(_packed)(part) for part in parts))
+    found = dask.compute(*(dask.delayed(_packed)(part) for part in parts))
     return crowd(found, said, options)
 
 
@@ -235,10 +234,10 @@ class _Rows(Rows):
 
     def __init__(self, data: Held, asked: Question, by: str | None) -> None:
         super().__init__(asked, by)
+        _check_workers()
         self.parts = _parts(data)
-        with _clearly():
-            heads = (dask.compute(dask.delayed(_head)(part))[0] for part in self.parts)
-            head = next((head for head in heads if head is not None and head.num_rows), None)
+        heads = (dask.compute(dask.delayed(_head)(part))[0] for part in self.parts)
+        head = next((head for head in heads if head is not None and head.num_rows), None)
         if head is None:
             raise TriviewError("there are no rows")
         #: A first row, and the columns: all, and those that are read.
@@ -258,8 +257,7 @@ class _Rows(Rows):
         """Count the rows of each partition, and of each segment in it, whose names come in the order of their first rows."""
         if given is not None and self._by is None:
             return given_sizes(given), []
-        with _clearly():
-            found = dask.compute(*(dask.delayed(_size)(part, self._by) for part in self.parts_read))
+        found = dask.compute(*(dask.delayed(_size)(part, self._by) for part in self.parts_read))
         order = dict.fromkeys(name for counts in found for name in counts if name is not None)
         return {at: counts for at, counts in enumerate(found) if counts[None]}, list(order)
 
@@ -267,13 +265,12 @@ class _Rows(Rows):
         """Draw rows evenly."""
         share = min(1.0, SAMPLED / rows)
         columns = [*self.names, *([] if self._by is None else [self._by])]
-        with _clearly():
-            drawn = dask.compute(
-                *(
-                    dask.delayed(_drawn)(part, at, columns, by=self._by, draw=(share, seed))
-                    for at, part in enumerate(self.parts_read)
-                )
+        drawn = dask.compute(
+            *(
+                dask.delayed(_drawn)(part, at, columns, by=self._by, draw=(share, seed))
+                for at, part in enumerate(self.parts_read)
             )
+        )
         return pa.concat_tables([part for part in drawn if part is not None], promote_options="permissive")
 
     def sums(self, plan: Plan, sizes: Mapping[int, Counts], start: int = 0) -> dict[str | None, Moments]:
@@ -282,8 +279,7 @@ class _Rows(Rows):
         nodes = [dask.delayed(_sums)(work, at, part) for at, part in enumerate(self.parts_read)]
         while len(nodes) > 1:
             nodes = [dask.delayed(_met)(nodes[at : at + FAN]) for at in range(0, len(nodes), FAN)]
-        with _clearly():
-            (states,) = dask.compute(*nodes)
+        (states,) = dask.compute(*nodes)
         return all_sums(states, rows_of(sizes), _REMEDY)
 
 
@@ -395,18 +391,27 @@ def _packed(part: Any) -> bytes:
     return packed(pa.table({}) if table is None else table)
 
 
-@contextmanager
-def _clearly() -> Iterator[None]:
-    """Say what to do where workers lack the package."""
+def _check_workers() -> None:
+    """Refuse workers without the package, which would end, one after the other, on what they cannot read, while the client waits."""
     try:
-        yield
-    except Exception as error:
-        cause: BaseException | None = error
-        while cause is not None:
-            if isinstance(cause, ModuleNotFoundError) and str(cause.name).partition(".")[0] == "triview":
-                raise TriviewError(
-                    "the workers have no package triview: install the wheel where they run, or ship it by "
-                    "client.register_plugin(distributed.PipInstall(['triview-....whl']))"
-                ) from None
-            cause = cause.__cause__
-        raise
+        from distributed.client import default_client
+
+        client = default_client()
+    except (ImportError, ValueError):
+        return  # threads or processes of this machine
+
+    # Sent by value, as a function of this module could not be read there.
+    def version() -> str | None:
+        try:
+            import triview
+        except ModuleNotFoundError:
+            return None
+        return triview.__version__
+
+    for found in client.run(version).values():
+        if found is None:
+            raise TriviewError(
+                "the workers have no package triview: install the wheel where they run, or ship it by "
+                "client.register_plugin(distributed.PipInstall(['triview-....whl']))"
+            )
+        check_version(__version__, found)
