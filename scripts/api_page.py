@@ -8,7 +8,9 @@ import sys
 from pathlib import Path
 
 import triview as tv
+import triview.dask
 import triview.sklearn
+import triview.spark
 
 #: Classes that users make themselves.
 MADE = ("tv.Model",)
@@ -48,7 +50,7 @@ def section(name, thing):
     first, _, rest = (inspect.getdoc(thing) or "").partition("\n")
     lines = [f"## {name}", "", first]
     # Of what answers come as it does not matter how it is made.
-    if inspect.isfunction(thing) or name in MADE or name.startswith("triview.sklearn"):
+    if inspect.isfunction(thing) or name in MADE or name.startswith("triview."):
         lines += ["", "```python notest", title(name, thing).strip("`"), "```"]
     if rest.strip():
         lines += ["", "```text", rest.strip(), "```"]
@@ -65,7 +67,10 @@ def page():
     own = [section(f"tv.{name}", getattr(tv, name)) for name in names]
     public = [name for name, thing in vars(triview.sklearn).items() if getattr(thing, "__module__", "") == "triview.sklearn"]
     learn = [section(f"triview.sklearn.{name}", getattr(triview.sklearn, name)) for name in public if not name.startswith("_")]
-    return "\n".join([head, *own, *learn])
+    engines = [
+        section(f"{module.__name__}.{name}", getattr(module, name)) for module in (triview.spark, triview.dask) for name in module.__all__
+    ]
+    return "\n".join([head, *own, *learn, *engines])
 
 
 def main():

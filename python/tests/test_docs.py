@@ -12,9 +12,19 @@ from conftest import PACKAGE
 import triview as tv
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/python.md"]
+PAGES = ["README.md", "docs/python.md", "docs/scale.md"]
 #: What a page may use that is not always installed.
-OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "sklearn", "scipy", "matplotlib", "torch")
+OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "sklearn", "scipy", "matplotlib", "torch", "dask")
+
+#: What modules need that are not always there.
+NEEDED = {
+    "sklearn": ("sklearn",),
+    "spark": ("pyspark", "pyarrow"),
+    "dask": ("dask", "pyarrow"),
+    "_parts": ("pyarrow",),
+    "_rows": ("pyarrow",),
+    "_crowd": ("pyarrow",),
+}
 
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="the pages are not here")
 
@@ -30,7 +40,9 @@ def blocks(page):
 
 
 def missing(code):
-    used = re.findall(rf"^\s*(?:import|from)\s+({'|'.join(OPTIONAL)}|triview\.sklearn)\b", code, re.MULTILINE)
+    used = re.findall(
+        rf"^\s*(?:import|from)\s+({'|'.join(OPTIONAL)}|triview\.sklearn|triview\.dask)\b", code, re.MULTILINE
+    )
     found = []
     for name in used:
         try:
@@ -66,8 +78,8 @@ def test_the_tutorial_has_blocks():
     "module", sorted(path.stem for path in PACKAGE.glob("*.py") if path.stem != "__main__")
 )
 def test_docstrings(module, tmp_path, monkeypatch):
-    if module == "sklearn":
-        pytest.importorskip("sklearn")
+    for needed in NEEDED.get(module, ()):
+        pytest.importorskip(needed)
     monkeypatch.chdir(tmp_path)
     held = tv if module == "__init__" else importlib.import_module(f"triview.{module}")
     failed, tried = doctest.testmod(held)

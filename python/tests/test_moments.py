@@ -147,6 +147,13 @@ def test_threads_and_seeds(scores, moments):
     assert moments.solve(level=0.5).interval.level == 0.5
 
 
+def test_moments_are_diagnosed(table):
+    summed = tv.plan(table).accumulator().update(table).finish()
+    assert_close(summed.diagnose(), tv.diagnose(table))
+    with pytest.raises(tv.TriviewError):
+        summed.diagnose(level=2.0)
+
+
 def test_no_rows(plan, moments):
     nothing = plan.accumulator().finish()
     assert nothing.rows == 0

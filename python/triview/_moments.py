@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from triview import _core
-from triview._answers import Answer
+from triview._answers import Answer, Diagnosis
 from triview._calls import given
 from triview._core import TriviewError
 from triview._progress import listening
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from triview._progress import Listener
+    from triview._tables import Table
 
 
 def plan(
@@ -137,9 +138,11 @@ class Accumulator:
 
     def update(self, batch: Any) -> Accumulator:
         """Add rows: whatever :func:`estimate` takes. After an error the sums are of no use, and further calls say so."""
-        probability = ("input", "probability") in self._reading
-        self._core.update(tables_of(batch, probability=probability), self._reading, threads=self._threads)
+        self._add(tables_of(batch, probability=("input", "probability") in self._reading))
         return self
+
+    def _add(self, tables: list[Table]) -> None:
+        self._core.update(tables, self._reading, threads=self._threads)
 
     def finish(self) -> Moments:
         """Give the moments of all rows that were added."""
@@ -178,6 +181,15 @@ class Moments:
         seed, threads = counted(seed, "seed"), _threads(threads)
         with listening(progress) as listener:
             answer = Answer(self._core.solve(level=level, seed=seed, threads=threads, progress=listener))
+        answer._checked(strict=strict)
+        return answer
+
+    def diagnose(
+        self, *, level: float = 0.95, seed: int = 0, threads: int | None = None, strict: bool = False
+    ) -> Diagnosis:
+        """Test whether the views are independent given the class, as :func:`diagnose` does."""
+        seed = counted(seed, "seed")
+        answer = Diagnosis(self._core.diagnose(level=level, seed=seed, threads=_threads(threads)))
         answer._checked(strict=strict)
         return answer
 

@@ -3,6 +3,8 @@
 //! What can be asked is what can be typed, under the names of the flags with underscores: one definition, with its defaults, its ranges
 //! and what excludes what.
 
+mod summed;
+
 pub use crate::answer::Answer;
 use crate::answer::{in_words, made};
 use crate::args::{Cli, Command, Global, InputArgs};
@@ -15,6 +17,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
 use std::sync::Arc;
+pub use summed::{Columns, SummedBy, diagnose, labeller};
 use triview::data::{Sample, Source};
 use triview::moments::Accumulator;
 use triview::{Moments, Plan};

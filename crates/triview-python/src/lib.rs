@@ -28,7 +28,7 @@ mod _core {
     #[pymodule_export]
     use crate::main;
     #[pymodule_export]
-    use crate::moments::{Accumulator, Moments, Plan, plan};
+    use crate::moments::{Accumulator, Labeller, Moments, Plan, plan, schema};
     #[pymodule_export]
     use crate::records::{Records, read_arrow};
     #[pymodule_export]

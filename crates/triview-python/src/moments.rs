@@ -1,13 +1,14 @@
 //! Moments that add up: plans, accumulators, and the moments themselves.
 
 use crate::call::{Given, Outcome, Table, asked};
+use crate::records::Records;
 use crate::work::{TriviewError, wait};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyType};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use triview::moments as core;
-use triview_cli::call::Asked;
+use triview_cli::call::{Asked, SummedBy};
 
 /// Plans what is summed, from a sample of the rows.
 #[pyfunction]
@@ -23,6 +24,19 @@ pub(crate) fn plan(
     let (plan, _) =
         wait(py, threads, progress.as_ref(), move |told| Asked::new(tables, options, told)?.plan())?;
     Ok(Plan { plan: Arc::new(plan) })
+}
+
+/// The names of the views and of the classes of some rows, and of the columns that are not read.
+#[pyfunction]
+pub(crate) fn schema(
+    py: Python<'_>,
+    tables: Vec<Table>,
+    options: Vec<(String, Given)>,
+) -> PyResult<[Vec<String>; 3]> {
+    let (tables, options) = asked(&tables, options);
+    let ((schema, unread), _) =
+        wait(py, None, None, move |told| Asked::new(tables, options, told)?.schema())?;
+    Ok([schema.views().to_vec(), schema.classes().to_vec(), unread])
 }
 
 /// What is summed over rows.
@@ -110,6 +124,9 @@ impl Accumulator {
     }
 }
 
+/// The name of a segment and the moments of its rows.
+type Segment = (String, Py<Moments>);
+
 /// Sums of moments, in blocks of rows.
 #[pyclass(frozen, module = "triview._core")]
 pub(crate) struct Moments {
@@ -153,6 +170,48 @@ impl Moments {
         Ok(Outcome::new(answer, told.notes()))
     }
 
+    /// Solves them and those of each segment, a column's name and its values, of whose rows the tables are an even sample.
+    #[pyo3(signature = (tables, options, *, by=None, metrics=false, threads=None, progress=None))]
+    #[allow(clippy::too_many_arguments, reason = "keyword arguments of Python")]
+    fn solve_with(
+        &self,
+        py: Python<'_>,
+        tables: Vec<Table>,
+        options: Vec<(String, Given)>,
+        by: Option<(String, Vec<Segment>)>,
+        metrics: bool,
+        threads: Option<usize>,
+        progress: Option<Py<PyAny>>,
+    ) -> PyResult<Outcome> {
+        let moments = self.moments.clone();
+        let by = by.map(|(column, segments)| {
+            let segments = segments.into_iter().map(|(name, part)| (name, part.get().moments.clone()));
+            SummedBy { column, segments: segments.collect() }
+        });
+        let (tables, options) = asked(&tables, options);
+        let (answer, told) = wait(py, threads, progress.as_ref(), move |told| {
+            Asked::new(tables, options, told)?.solve(&moments, by.as_ref(), metrics)
+        })?;
+        Ok(Outcome::new(answer, told.notes()))
+    }
+
+    /// Tests whether the views are independent given the class.
+    #[pyo3(signature = (*, level=0.95, seed=0, threads=None))]
+    fn diagnose(&self, py: Python<'_>, level: f64, seed: u64, threads: Option<usize>) -> PyResult<Outcome> {
+        let moments = self.moments.clone();
+        let (answer, told) =
+            wait(py, threads, None, move |_| triview_cli::call::diagnose(&moments, level, seed))?;
+        Ok(Outcome::new(answer, told.notes()))
+    }
+
+    /// What labels rows of theirs.
+    #[pyo3(signature = (*, seed=0, threads=None))]
+    fn labeller(&self, py: Python<'_>, seed: u64, threads: Option<usize>) -> PyResult<Labeller> {
+        let moments = self.moments.clone();
+        let (labeller, _) = wait(py, threads, None, move |_| triview_cli::call::labeller(&moments, seed))?;
+        Ok(Labeller { plan: Arc::new(self.moments.plan().clone()), labeller: Arc::new(labeller) })
+    }
+
     /// The same as bytes: those of a file that the command line writes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         let moments = self.moments.clone();
@@ -177,6 +236,32 @@ impl Moments {
     fn load(_: &Bound<'_, PyType>, py: Python<'_>, path: PathBuf) -> PyResult<Self> {
         let moments = py.detach(|| triview_table::moments::read(&path)).map_err(said)?;
         Ok(Self { moments: Arc::new(moments) })
+    }
+}
+
+/// Labels rows by moments that are solved.
+#[pyclass(frozen, module = "triview._core")]
+pub(crate) struct Labeller {
+    plan: Arc<core::Plan>,
+    labeller: Arc<triview::estimator::Labeller>,
+}
+
+#[pymethods]
+impl Labeller {
+    /// The surrogate labels and the posteriors of rows, in their order.
+    #[pyo3(signature = (tables, options, *, threads=None))]
+    fn label(
+        &self,
+        py: Python<'_>,
+        tables: Vec<Table>,
+        options: Vec<(String, Given)>,
+        threads: Option<usize>,
+    ) -> PyResult<Records> {
+        let (plan, labeller) = (self.plan.clone(), self.labeller.clone());
+        let (tables, options) = asked(&tables, options);
+        let (columns, _) =
+            wait(py, threads, None, move |told| Asked::new(tables, options, told)?.label(&plan, &labeller))?;
+        Records::of_numbers("the labels", columns)
     }
 }
 

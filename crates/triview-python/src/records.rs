@@ -35,6 +35,15 @@ impl Records {
         Origin::Records(triview_table::Records::new(&self.name, self.batches.clone()))
     }
 
+    /// Columns of numbers.
+    pub(crate) fn of_numbers(name: &str, columns: Vec<(String, Vec<f64>)>) -> PyResult<Self> {
+        let named = columns.into_iter().map(|(name, numbers)| {
+            (name, Arc::new(PrimitiveArray::<Float64Type>::from(numbers)) as ArrayRef)
+        });
+        let batch = RecordBatch::try_from_iter(named).map_err(refused)?;
+        Ok(Self::of(name.into(), vec![batch.clone()], batch.schema()))
+    }
+
     fn of(name: String, batches: Vec<RecordBatch>, schema: SchemaRef) -> Self {
         Self { name, schema, batches }
     }

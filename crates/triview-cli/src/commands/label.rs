@@ -85,14 +85,14 @@ pub(crate) fn keep(named: Option<&[String]>, format: Format) -> Result<Keep> {
 }
 
 /// The names of the columns that are made.
-fn columns(schema: &Schema) -> impl Iterator<Item = String> {
+pub(crate) fn columns(schema: &Schema) -> impl Iterator<Item = String> {
     let of = |what: String| schema.classes().iter().map(move |class| format!("{what}:{class}"));
     let surrogates = schema.views().iter().map(|view| format!("surrogate.{view}"));
     surrogates.chain(["posterior".to_owned()]).flat_map(of)
 }
 
 /// Their values: for each view the surrogate labels that the others give, then the posterior.
-fn labels(labeller: &Labeller, batch: &Batch) -> triview::Result<Vec<Vec<f64>>> {
+pub(crate) fn labels(labeller: &Labeller, batch: &Batch) -> triview::Result<Vec<Vec<f64>>> {
     let surrogates = labeller.label(batch)?;
     let classes = 0..labeller.schema().k();
     let views = 0..labeller.schema().views().len();

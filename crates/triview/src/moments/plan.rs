@@ -69,8 +69,11 @@ impl Plan {
         &self.look
     }
 
-    /// Refuses more classes than third moments are formed for.
-    pub(crate) fn check_size(k: usize) -> Result<()> {
+    /// Refuses more classes, or latent states, than third moments are formed for.
+    ///
+    /// # Errors
+    /// [`Error::NoMoments`].
+    pub fn check_size(k: usize) -> Result<()> {
         if k > MOST_CLASSES { Err(Error::NoMoments { k, most: MOST_CLASSES }) } else { Ok(()) }
     }
 
