@@ -7,6 +7,7 @@ pub use crate::answer::{Answer, Shown};
 use crate::answer::{in_words, made};
 use crate::args::{Cli, Command, Global, InputArgs};
 use crate::inputs::{open_tables, refuse_moments};
+use crate::output;
 pub use crate::progress::Listener;
 use crate::progress::Progress;
 use anyhow::Result;
@@ -14,6 +15,7 @@ use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 use triview::data::{Sample, Source};
 use triview::moments::Accumulator;
@@ -175,6 +177,15 @@ impl Call<'_> {
         cli.global.listener = listener;
         Ok(cli)
     }
+}
+
+/// Writes a text to a file, whole or not at all.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
+    let written = output::check(path, []).and_then(|()| output::write_text(path, text));
+    written.map_err(|error| in_words(&error, FRONT))
 }
 
 /// Options that are files of the package's own, or where to put something.

@@ -100,6 +100,7 @@ impl Chart {
         let curves: Vec<Vec<Point>> =
             self.series.iter().map(|series| series.points.iter().filter(fits).copied().collect()).collect();
         let all = || curves.iter().flatten();
+        all().next()?;
         let mut canvas = Canvas::default();
         let legend = self.legend(&mut canvas, all().any(|point| point.doubted));
         let (top, bottom) = (legend + 34.0, legend + 34.0 + HEIGHT);
@@ -354,6 +355,9 @@ mod tests {
         assert!(chart.picture().is_none());
         chart.log_y = false;
         assert!(chart.picture().is_some(), "a level line is a chart");
+        chart.series.iter_mut().for_each(|series| series.points.clear());
+        chart.reference = Some(Reference { name: "all rows".into(), from: (0.0, 1.0), to: (5.0, 1.0) });
+        assert!(chart.picture().is_none(), "a line to compare with is none without what it is compared with");
     }
 
     #[test]

@@ -12,7 +12,11 @@ use triview::learning::{Adaptation, Judgement, Verdict};
 pub fn adaptation(adaptation: &Adaptation, level: f64, front: Front) -> Page {
     let judged = adaptation.judgement.as_ref();
     let mut reasons = reasons(&adaptation.seed.alarms, front, false);
-    let standing = if adaptation.supported() { Standing::Trusted } else { Standing::Doubted };
+    let standing = match (adaptation.supported(), judged) {
+        (false, _) => Standing::Doubted,
+        (true, None) => Standing::Untested,
+        (true, Some(_)) => Standing::Trusted,
+    };
     let headline = match judged.map(|it| it.verdict) {
         Some(Verdict::Improved) => {
             "The adapted model is better than the seed model on these rows: use it.".to_owned()
@@ -35,13 +39,7 @@ pub fn adaptation(adaptation: &Adaptation, level: f64, front: Front) -> Page {
             ));
             "Keep the seed model for now: whether the adapted one is better cannot be told.".to_owned()
         }
-        None => {
-            reasons.insert(
-                0,
-                ("the adapted model was not judged".to_owned(), "judge it before it is used".to_owned()),
-            );
-            "The adapted model was not judged: nothing is known of it yet.".to_owned()
-        }
+        None => "The adapted model was not judged: nothing is known of it yet.".to_owned(),
     };
     let first = Section::new("Before and after");
     let mut sections = match judged {
