@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, SMALL};
 use super::label;
-use super::picture::{Picture, Table, WIDTH, note};
+use super::picture::{EDGE, Picture, Table, WIDTH, note};
 use super::scale::{Scale, number};
 use crate::text::{plain, range};
 use triview::answer::Interval;
@@ -113,7 +113,7 @@ impl Chart {
             canvas.line("g", (left, *place), (right, *place));
             canvas.text("q e", (left - 8.0, place + 5.0), text);
         }
-        canvas.text("q", (4.0, legend + 20.0), &label::cut(&self.y_label, (WIDTH - 16.0) / SMALL));
+        canvas.text("q", (EDGE, legend + 20.0), &label::cut(&self.y_label, (WIDTH - 16.0) / SMALL));
         canvas.line("a", (left, bottom), (right, bottom));
         let x = self.along(&mut canvas, all().map(|point| point.x), [left, right, bottom]);
         if let Some(Reference { from, to, .. }) = &self.reference {
@@ -178,11 +178,11 @@ impl Chart {
 
     /// Draws what the curves are called; what it takes.
     fn legend(&self, canvas: &mut Canvas, doubted: bool) -> f64 {
-        let (mut x, mut y) = (4.0, 14.0);
+        let (mut x, mut y) = (EDGE, 14.0);
         let mut place = |text: &str| {
             let wide = 40.0 + SMALL * label::width(text) + 14.0;
-            if x + wide > WIDTH && x > 4.0 {
-                (x, y) = (4.0, y + LINE);
+            if x + wide > WIDTH && x > EDGE {
+                (x, y) = (EDGE, y + LINE);
             }
             let at = (x, y);
             x += wide;
@@ -207,7 +207,7 @@ impl Chart {
             canvas.line("d a", (x, y), (x + 32.0, y));
             canvas.text("v", (x + 40.0, y + 5.0), &name);
         }
-        if x > 4.0 { y + 10.0 } else { 0.0 }
+        if x > EDGE { y + 10.0 } else { 0.0 }
     }
 
     /// The numbers: a row for each place.

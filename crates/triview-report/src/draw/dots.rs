@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, LETTERS, SMALL};
 use super::label;
-use super::picture::{Picture, Table, WIDTH, note};
+use super::picture::{EDGE, Picture, Table, WIDTH, note};
 use super::scale::{Scale, number, span_decades};
 use crate::text::{name, range};
 use std::ops::Range;
@@ -17,6 +17,8 @@ const HEAD: f64 = 26.0;
 const FOOT: f64 = 30.0;
 /// Up to so many rows panels stand below each other.
 const FEW: usize = 4;
+/// The share of the width that names may take where panels stand beside each other, and where they do not.
+const NAMES: [f64; 2] = [0.27, 0.45];
 /// What others say is written at the end of the axis if it is so many times the median, and beyond all that the picture is about: one that
 /// is far off must not make all others look alike.
 const FAR: f64 = 4.0;
@@ -101,13 +103,14 @@ pub struct Dots {
 }
 
 impl Dots {
-    /// The picture; nothing where there is no number to draw. Panels stand beside each other, or below each other where rows are few.
+    /// The picture; nothing where there is no number to draw. Panels stand beside each other, or below each other where rows are few or their names long.
     pub fn picture(&self) -> Option<Picture> {
-        let stacked = self.rows.len() <= FEW;
+        let named = self.rows.iter().map(|row| LETTERS * label::width(&name(row, usize::MAX)));
+        let named = named.fold(0.0, f64::max);
+        let stacked = self.rows.len() <= FEW || named > NAMES[0] * WIDTH;
         let beside = if stacked { 1.0 } else { self.panels.len().max(1) as f64 };
-        let most = WIDTH * if beside > 1.0 { 0.27 } else { 0.36 };
-        let names = self.rows.iter().map(|row| LETTERS * label::width(&name(row, usize::MAX)));
-        let names = names.fold(0.0, f64::max).min(most);
+        let most = NAMES[usize::from(stacked)] * WIDTH;
+        let names = EDGE + named.min(most);
         let label_width = |panel: &Panel| {
             panel.dots.iter().flatten().map(|dot| SMALL * label::width(&dot.label)).fold(0.0, f64::max)
         };
@@ -117,7 +120,7 @@ impl Dots {
         let mut canvas = Canvas::default();
         let mut notes = vec![self.note.clone()];
         let (mut left, mut top, mut end) = (names + GAP, 0.0, 0.0_f64);
-        let mut named = false;
+        let mut drawn = false;
         for (panel, labels) in self.panels.iter().zip(&labels) {
             // Below each other, panels have only the rows that they have a number for.
             let shown = |at: &usize| !stacked || panel.dots[*at].is_some();
@@ -126,11 +129,11 @@ impl Dots {
             let Some(far) = panel.draw(&mut canvas, &area, &self.rows) else { continue };
             notes.push(far);
             end = end.max(area.bottom + FOOT);
-            if stacked || !named {
+            if stacked || !drawn {
                 for (at, row) in rows.iter().enumerate() {
                     canvas.name("e", (names, area.middle(at) + 5.0), &self.rows[*row], most);
                 }
-                named = true;
+                drawn = true;
             }
             match stacked {
                 true => top = end + 6.0,
@@ -143,7 +146,7 @@ impl Dots {
         notes.retain(|note| !note.is_empty());
         let height = end + note(&mut canvas, &notes.join(" "), end);
         let (title, description) = (self.title.clone(), self.description.clone());
-        named.then(|| Picture { title, description, table: self.table(), height, body: canvas })
+        drawn.then(|| Picture { title, description, table: self.table(), height, body: canvas })
     }
 
     /// The numbers.

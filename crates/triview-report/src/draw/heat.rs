@@ -2,7 +2,7 @@
 
 use super::canvas::{Canvas, LETTERS, SMALL};
 use super::label;
-use super::picture::{Picture, Table, WIDTH, note};
+use super::picture::{EDGE, Picture, Table, WIDTH, note};
 use super::scale::number;
 use crate::text::name;
 
@@ -57,7 +57,8 @@ impl HeatMap {
         let full = finite().fold(self.full, f64::max);
         let longest =
             |names: &[String]| names.iter().map(|it| label::width(&name(it, usize::MAX))).fold(0.0, f64::max);
-        let names = (LETTERS * longest(&self.rows)).clamp(40.0, 0.3 * WIDTH);
+        let room = (LETTERS * longest(&self.rows)).min(0.3 * WIDTH);
+        let names = EDGE + room.max(32.0);
         let heads = SMALL * longest(&self.columns);
         let count = self.columns.len() as f64;
         let wide = ((WIDTH - names - 16.0) / count).min(CELL[0]);
@@ -69,7 +70,7 @@ impl HeatMap {
         let (left, top) = (names + 10.0, 30.0 + if slanted { lean + 16.0 } else { 20.0 });
         let mut canvas = Canvas::default();
         let [down, across] = &self.axes;
-        canvas.text("q", (4.0, 16.0), &format!("{down} \u{2193}   {across} \u{2192}"));
+        canvas.text("q", (EDGE, 16.0), &format!("{down} \u{2193}   {across} \u{2192}"));
         for (at, column) in self.columns.iter().enumerate() {
             let middle = left + wide * (at as f64 + 0.5);
             match slanted {
@@ -79,7 +80,7 @@ impl HeatMap {
         }
         for (at, (row, cells)) in self.rows.iter().zip(&self.cells).enumerate() {
             let y = top + high * at as f64;
-            canvas.name("e", (names, y + 0.5 * high + 5.0), row, names);
+            canvas.name("e", (names, y + 0.5 * high + 5.0), row, room);
             for (at, cell) in cells.iter().enumerate() {
                 self.cell(&mut canvas, *cell, [left + wide * at as f64, y, wide, high], full);
             }

@@ -7,6 +7,8 @@ use crate::text::Align;
 
 /// Every picture is so wide; on a page it grows and shrinks with its column.
 pub(crate) const WIDTH: f64 = 560.0;
+/// Where lines of text begin.
+pub(crate) const EDGE: f64 = 8.0;
 
 /// Colours and letters of all pictures, for light, dark and paper.
 pub(crate) const STYLE: &str = include_str!("picture.css");
@@ -50,12 +52,12 @@ pub struct Picture {
 impl Picture {
     /// The picture as an SVG document of its own.
     pub fn svg(&self) -> String {
-        let lines = label::lines(&self.title, (WIDTH - 32.0) / TITLE);
+        let lines = label::lines(&self.title, (WIDTH - 16.0) / TITLE);
         let top = 20.0 + 24.0 * lines.len() as f64;
         let mut head = Canvas::default();
         head.rect("p", [0.0, 0.0, WIDTH, top + self.height + 12.0]);
         for (at, line) in lines.iter().enumerate() {
-            head.text("t", (12.0, 28.0 + 24.0 * at as f64), line);
+            head.text("t", (EDGE, 28.0 + 24.0 * at as f64), line);
         }
         let (width, height) = (WIDTH, (top + self.height + 12.0).ceil());
         let mut svg = Markup::default();
@@ -94,7 +96,7 @@ impl Picture {
 pub(super) fn note(canvas: &mut Canvas, text: &str, top: f64) -> f64 {
     let lines = label::lines(text, (WIDTH - 16.0) / SMALL);
     for (at, line) in lines.iter().enumerate() {
-        canvas.text("q", (8.0, top + 16.0 + 19.0 * at as f64), line);
+        canvas.text("q", (EDGE, top + 16.0 + 19.0 * at as f64), line);
     }
     if lines.is_empty() { 0.0 } else { 8.0 + 19.0 * lines.len() as f64 }
 }
