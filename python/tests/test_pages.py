@@ -50,7 +50,7 @@ def folder(tmp_path_factory, table, scores, labels, dependent, crowd, chains, mo
             "ten": tv.estimate(ten),
             "untrusted": tv.estimate(dependent),
             "hostile": tv.estimate(crossed, classes=HOSTILE, by=np.array(HOSTILE)[np.arange(4000) % 4]),
-            "many": tv.estimate(tv.simulate(preset="six", classes=26, rows=6000).table),
+            "many": tv.votes(tv.simulate(crowd=True, classes=30, rows=900, annotators=60, seed=1).table),
             "segments": tv.estimate(table, by="label"),
             "weeks": tv.estimate(year, by=days[0].astype(str), period="week"),
             "unanswered": tv.estimate(table, by=days[1].astype(str), period="week"),
@@ -180,6 +180,18 @@ def test_notebook(name, folder, look):
     look.at(folder / f"{name}.card.html").open_tables()
     for scheme in ("light", "dark"):
         expect_no_fault(look.ask(700, scheme), name)
+
+
+def test_what_is_looked_for_would_be_seen(tmp_path, look):
+    path = tmp_path / "bad.html"
+    path.write_text(
+        """<!doctype html><meta charset=utf-8><title>bad</title><body style="background:#fff"><p style="color:#999">pale</p>
+        <p style="width:3000px">wide</p><svg role="img" viewBox="0 0 100 50"><text x="80" y="20">out of it</text>
+        <text x="5" y="40">one</text><text x="8" y="41">other</text></svg>"""
+    )
+    found = look.at(path).ask(360)
+    assert all(found[fault] for fault in ("overflow", "contrast", "outside", "overlap")), found
+    assert found["pictures"] == [{"role": "img", "title": None, "desc": None, "rows": 0, "caption": None}]
 
 
 def test_a_page_runs_nothing_and_fetches_nothing(folder, browser):

@@ -320,3 +320,57 @@ pub fn diagnosis(estimate: &Estimate, front: Front) -> Page {
         ],
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Made;
+    use crate::text::example;
+    use triview::answer::Interval;
+    use triview::diagnostics::{Alarm, Verdict};
+
+    fn html(page: &Page) -> String {
+        page.html(&Made { version: "1.2.3", seed: 7, inputs: Vec::new() }, "triview estimate")
+    }
+
+    #[test]
+    fn many_classes_are_cut_and_said_to_be() {
+        let page = html(&estimate(&example(100), Beside::default(), Front::CommandLine));
+        assert!(page.contains("76 of 100 classes are left out here"), "{page}");
+        assert!(page.contains(
+            "The mean log loss is about 0.1712; with 95% confidence it is between 0.159 and 0.184."
+        ));
+        assert!(page.len() < 200_000);
+    }
+
+    #[test]
+    fn what_is_unknown_is_said_and_never_drawn() {
+        let mut unknown = example(3);
+        unknown.risk = f64::NAN;
+        unknown.standard_error = f64::INFINITY;
+        unknown.interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        unknown.class_prior_interval[1] = Interval { low: f64::NAN, high: f64::NAN };
+        unknown.alarms = vec![Alarm::NotFinite, Alarm::NotConverged];
+        let page = estimate(&unknown, Beside::default(), Front::CommandLine);
+        assert_eq!(page.standing, Standing::Doubted);
+        assert_eq!(page.headline, "Do not rely on these numbers: 2 checks speak against them.");
+        assert_eq!((page.picture(), page.reasons.len()), (None, 2));
+        let page = html(&page);
+        assert!(!page.contains("NaN") && !page.contains("inf\"") && page.contains("is not known"), "{page}");
+    }
+
+    #[test]
+    fn what_could_not_be_tested_says_so() {
+        let mut untested = example(3);
+        untested.independence.verdict = Verdict::Untestable;
+        untested.independence.reason = Some("there is too little to test with".into());
+        for page in
+            [estimate(&untested, Beside::default(), Front::Python), diagnosis(&untested, Front::Python)]
+        {
+            assert_eq!(page.standing, Standing::Untested);
+            let page = html(&page);
+            assert!(page.contains("Untested</p>") && page.contains("too little to test with"), "{page}");
+        }
+        assert_eq!(diagnosis(&untested, Front::Python).picture(), None);
+    }
+}

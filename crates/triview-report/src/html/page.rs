@@ -327,7 +327,7 @@ fn made_by(made: &Made, command: &str) -> Section {
     ];
     Section::new("How this was made")
         .facts(facts)
-        .words("The same inputs, seed and version give the same page.")
+        .words("The same command, inputs, seed and version give the same page, byte for byte.")
         .wide()
 }
 
