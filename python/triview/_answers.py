@@ -98,6 +98,12 @@ class Answer:
         return self._interval("interval")
 
     @property
+    def wider_interval(self) -> Interval | None:
+        """Where the risk lies if the views have in common what these rows cannot show, where that can be told."""
+        found = self._data.get("wider_interval")
+        return Interval(float(found["low"]), float(found["high"]), self.interval.level) if found else None
+
+    @property
     def error_rate(self) -> float | None:
         """How often the prediction is wrong, where that can be told; ``answer["error_rate_absent"]`` says why not."""
         value = self._data.get("error_rate")

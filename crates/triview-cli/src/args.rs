@@ -278,6 +278,9 @@ pub(crate) struct SimulateArgs {
     /// Share of the rows in which the first two views depend on each other
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, hide_short_help = true)]
     pub(crate) shared: f64,
+    /// Share of the rows that are hard in all views at once, or of a crowd's items that are hard for everybody
+    #[arg(long, value_name = "SHARE", default_value_t = 0.0, conflicts_with = "hmm", hide_short_help = true)]
+    pub(crate) hard: f64,
     /// Number of subclasses of each class, which the model does not know: given the class the views then depend on each
     /// other [default: the preset's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=100), hide_short_help = true)]
@@ -306,9 +309,6 @@ pub(crate) struct SimulateArgs {
     /// Share of annotators who mostly vote for another class
     #[arg(long, value_name = "SHARE", default_value_t = 0.05, requires = "crowd", hide_short_help = true)]
     pub(crate) adversaries: f64,
-    /// Share of items that are hard for everybody: seven votes in ten are guesses
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, requires = "crowd", hide_short_help = true)]
-    pub(crate) hard: f64,
     /// Number of annotators who copy half of their votes from another
     #[arg(long, value_name = "N", default_value_t = 0, requires = "crowd", hide_short_help = true)]
     pub(crate) copiers: u32,

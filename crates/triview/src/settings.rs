@@ -153,6 +153,8 @@ pub(crate) mod bins {
     pub(crate) const BINS_A_STATE: usize = 2;
     /// Up to so many features are cut into four.
     pub(crate) const FINELY_CUT: usize = 4;
+    /// A fitted chance of a bin may be below zero; smaller ones than this count as this.
+    pub(crate) const SMALLEST_CHANCE: f64 = 1e-3;
 }
 
 pub(crate) mod sieve {
@@ -288,6 +290,15 @@ pub(crate) mod independence {
     pub(crate) const FEWEST_BLOCKS: usize = 8;
     /// Random signs that the p-value of the whole test rests on.
     pub(crate) const FLIPS: usize = 999;
+}
+
+pub(crate) mod causes {
+    //! What views have in common.
+
+    /// A share of hard rows is missed by the test about half the time where it is so many of its standard errors.
+    pub(crate) const HALF_SEEN: f64 = 2.0;
+    /// No more rows than these are taken to be hard unseen.
+    pub(crate) const LARGEST_SHARE: f64 = 0.5;
 }
 
 pub(crate) mod dependence {

@@ -95,7 +95,7 @@ fn shift(model: &LogisticModel, images: &Images, estimator: &Estimator, seed: u6
             let rows = Composites::draw(
                 images,
                 &Recipe::new(ROWS).distortion(f64::from(distortion)),
-                seed.wrapping_add(2),
+                seed.wrapping_add(3),
             )?;
             let scores = model.scores(rows.batch())?;
             let truth = log_loss(&scores, rows.labels());

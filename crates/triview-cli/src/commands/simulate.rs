@@ -36,6 +36,7 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     setting.classes = args.classes.map_or(setting.classes, usize::from);
     setting.views = args.views.map_or(setting.views, usize::from);
     setting.shared = args.shared;
+    setting.hard = args.hard;
     setting.missing = args.missing;
     setting.subclasses = args.subclasses.map_or(setting.subclasses, usize::from);
     let truth_path = args.truth.clone().unwrap_or_else(|| beside(&args.output));
@@ -114,6 +115,7 @@ struct SettingObject<'a> {
     model_noise: f64,
     class_prior: &'a [f64],
     shared: f64,
+    hard: f64,
     missing: f64,
     seed: u64,
 }
@@ -145,6 +147,7 @@ fn truth_text(
             model_noise: setting.model_noise,
             class_prior: population.prior(),
             shared: setting.shared,
+            hard: setting.hard,
             missing: setting.missing,
             seed,
         },

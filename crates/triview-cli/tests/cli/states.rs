@@ -42,7 +42,9 @@ fn parts_made_alike_give_the_answer_of_the_whole() {
             let state = folder.json(&["estimate", "direct.state", "--json"]);
             // Of the whole prediction only rows can tell.
             let keys = direct.as_object_mut().expect("an object");
-            for key in ["error_rate", "error_rate_interval", "view_error"] {
+            for key in
+                ["error_rate", "error_rate_interval", "error_rate_wider_interval", "floor", "view_error"]
+            {
                 assert!(keys.remove(key).is_some(), "{key}");
             }
             keys.insert(

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::text::Budget;
 use crate::words::{Front, UNSEEN};
-use triview::answer::Interval;
+use triview::answer::{Bound, Interval};
 use triview::data::VIEWS;
 use triview::diagnostics::{Alarm, Verdict};
 use triview::error::Unmeasured;
@@ -22,7 +22,11 @@ pub struct EstimateObject<'a> {
     schema: u32,
     risk: f64,
     standard_error: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bound: Option<Bound>,
     interval: LevelledInterval,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wider_interval: Option<Interval>,
     #[serde(skip_serializing_if = "Option::is_none")]
     amplified: Option<AmplifiedObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,6 +56,10 @@ pub struct EstimateObject<'a> {
     error_rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_rate_interval: Option<LevelledInterval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate_wider_interval: Option<Interval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    floor: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error_rate_absent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,10 +107,20 @@ struct IndependenceObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     p_value: Option<f64>,
     verdict: Verdict,
+    #[serde(skip_serializing_if = "<[CommonCauseObject]>::is_empty")]
+    common_causes: Vec<CommonCauseObject<'a>>,
     degrees_of_freedom: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'a str>,
     dependences: Vec<DependenceObject<'a>>,
+}
+
+#[derive(Debug, serde::Serialize)]
+struct CommonCauseObject<'a> {
+    views: Vec<&'a str>,
+    share: f64,
+    standard_error: f64,
+    p_value: f64,
 }
 
 #[derive(Debug, serde::Serialize)]
@@ -133,7 +151,9 @@ impl<'a> EstimateObject<'a> {
             schema: SCHEMA,
             risk: estimate.risk,
             standard_error: estimate.standard_error,
+            bound: estimate.bound,
             interval: levelled(estimate.interval),
+            wider_interval: estimate.wider_interval,
             amplified: None,
             labels: None,
             without_labels: None,
@@ -158,6 +178,8 @@ impl<'a> EstimateObject<'a> {
             }),
             error_rate: error_rate.map(|rate| rate.value),
             error_rate_interval: error_rate.map(|rate| levelled(rate.interval)),
+            error_rate_wider_interval: estimate.wider_error_rate,
+            floor: metrics.map(|metrics| metrics.floor),
             error_rate_absent: estimate.metrics.as_ref().err().map(Unmeasured::to_string),
             metrics: metrics.map(MetricsObject::new),
             matching_gap: estimate.matching_gap,
@@ -201,9 +223,12 @@ impl<'a> EstimateObject<'a> {
         self.without_labels = Some(WithoutLabels {
             risk: std::mem::replace(&mut self.risk, value),
             standard_error: std::mem::replace(&mut self.standard_error, standard_error),
+            bound: self.bound.take(),
             interval: std::mem::replace(&mut self.interval, levelled(interval)),
+            wider_interval: self.wider_interval.take(),
             error_rate: self.error_rate.replace(error_rate.value),
             error_rate_interval: self.error_rate_interval.replace(levelled(error_rate.interval)),
+            error_rate_wider_interval: self.error_rate_wider_interval.take(),
             trusted: std::mem::replace(&mut self.trusted, labelled.trusted()),
         });
         self.error_rate_absent = None;
@@ -313,11 +338,18 @@ impl<'a> Diagnostics<'a> {
             correlation: dependence.correlation,
             p_value: dependence.p_value,
         });
+        let common_causes = independence.common_causes.iter().map(|cause| CommonCauseObject {
+            views: cause.views.iter().map(|&v| groups[v].as_str()).collect(),
+            share: cause.share,
+            standard_error: cause.standard_error,
+            p_value: cause.p_value,
+        });
         Self {
             independence: IndependenceObject {
                 statistic: independence.statistic,
                 p_value: independence.p_value,
                 verdict: independence.verdict,
+                common_causes: common_causes.collect(),
                 degrees_of_freedom: independence.degrees_of_freedom,
                 reason: independence.reason.as_deref(),
                 dependences: dependences.filter(|line| line.correlation.is_finite()).collect(),

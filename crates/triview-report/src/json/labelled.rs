@@ -4,6 +4,7 @@ use super::{AlarmObject, LevelledInterval, MeasuredObject, alarms};
 use crate::text::Budget;
 use crate::words::Front;
 use serde::Serialize;
+use triview::answer::{Bound, Interval};
 use triview::estimator::few_labels::{Labelled, Naming, Powered};
 
 /// The risk that the views say without labels.
@@ -11,11 +12,17 @@ use triview::estimator::few_labels::{Labelled, Naming, Powered};
 pub(crate) struct WithoutLabels {
     pub(crate) risk: f64,
     pub(crate) standard_error: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) bound: Option<Bound>,
     pub(crate) interval: LevelledInterval,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wider_interval: Option<Interval>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error_rate: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error_rate_interval: Option<LevelledInterval>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) error_rate_wider_interval: Option<Interval>,
     pub(crate) trusted: bool,
 }
 

@@ -4,6 +4,7 @@ use super::number::{column, count, plain, to_digits_of, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
 use crate::words::{Front, UNSEEN};
 use triview::answer::Interval;
+use triview::data::VIEWS;
 use triview::diagnostics::{Alarm, Dependence, Verdict};
 use triview::estimator::{Amplified, Estimate, Fit, Status};
 use triview::latent::Tried;
@@ -40,7 +41,9 @@ pub fn estimate(
             2,
         )
     }));
-    let mut lines = vec![("rows", count(estimate.rows)), ("views", names(&estimate.views, WIDTH - 12))];
+    let mut lines: Vec<(&str, String)> = floor(estimate).into_iter().collect();
+    lines.push(("rows", count(estimate.rows)));
+    lines.push(("views", names(&estimate.views, WIDTH - 12)));
     lines.extend(groups(estimate));
     lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
     if !estimate.covariates.is_empty() {
@@ -157,20 +160,14 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
         (
             "risk",
             format!(
-                "{}  ({} loss, ± one standard error from {} blocks)",
+                "{}{}  ({} loss, ± one standard error from {} blocks)",
+                bounded(estimate),
                 with_error(estimate.risk, estimate.standard_error),
                 name(&estimate.loss, 20),
                 estimate.blocks
             ),
         ),
-        (
-            "interval",
-            format!(
-                "{}  ({} confidence, for the population's risk)",
-                range(estimate.interval),
-                percent(estimate.level)
-            ),
-        ),
+        ("interval", interval(estimate)),
         ("assumption", verdict(estimate)),
     ];
     let error_rate = match &estimate.metrics {
@@ -178,7 +175,9 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
             let error = &metrics.error_rate;
             let rate = with_error(error.estimate.value, error.estimate.standard_error);
             let belief = plain(error.belief);
-            format!("{rate}  (of the summed scores; the model's own confidence says {belief})")
+            let wider = estimate.wider_error_rate.filter(|_| estimate.trusted());
+            let wider = wider.map_or(String::new(), |wider| format!("; {} if so", range(wider)));
+            format!("{rate}{wider}  (of the summed scores, which themselves say {belief})")
         }
         Err(why) => format!("not known: {why}"),
     };
@@ -201,6 +200,33 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
         (reasons, _) => format!("NOT TO BE TRUSTED, for the {reasons} reasons below"),
     };
     format!("{first}\n{}", facts(&lines))
+}
+
+/// How the risk is to be read.
+fn bounded(estimate: &Estimate) -> &'static str {
+    estimate.bound.map_or("", |_| "at least ")
+}
+
+/// The interval, and what it would be if the views had in common what the rows cannot show. An answer that is not to be trusted has
+/// the first alone: what was seen is more than what cannot be.
+fn interval(estimate: &Estimate) -> String {
+    let own = range(estimate.interval);
+    let level = percent(estimate.level);
+    match estimate.wider_interval.filter(|_| estimate.trusted()) {
+        Some(wider) => {
+            format!("{own} at {level}; {} if the views share what these rows cannot show", range(wider))
+        }
+        None => format!("{own}  ({level} confidence, for the population's risk)"),
+    }
+}
+
+/// What holds whatever the views have in common.
+fn floor(estimate: &Estimate) -> Option<(&'static str, String)> {
+    let floor = plain(estimate.metrics.as_ref().ok()?.floor);
+    let words = format!(
+        "a view alone is wrong at least {floor} of the time, on average, whatever they have in common"
+    );
+    Some(("floor", words))
 }
 
 /// Reasons not to trust an answer, and what to do about each of them, beside a diagnosis or not.
@@ -262,6 +288,15 @@ fn independence(estimate: &Estimate) -> String {
         lines.push((
             "freedom",
             format!("{} moments to test with", count(independence.degrees_of_freedom as u64)),
+        ));
+    }
+    for cause in &independence.common_causes {
+        let views: Vec<String> = cause.views.iter().map(|&v| estimate.groups[v].clone()).collect();
+        let views = if views.len() == VIEWS { "all views".to_owned() } else { names(&views, 40) };
+        let share = with_error(cause.share, cause.standard_error);
+        lines.push((
+            "in common",
+            format!("{share} of the rows hard in {views} at once (p = {:.3})", cause.p_value),
         ));
     }
     facts(&lines)
@@ -555,6 +590,7 @@ pub(crate) mod tests {
                 statistic: Some(0.000_31),
                 deviation: Some(0.000_5),
                 p_value: Some(0.283),
+                common_causes: Vec::new(),
                 degrees_of_freedom: 12,
                 reason: None,
                 dependences: (0..=k).map(dependence).collect(),

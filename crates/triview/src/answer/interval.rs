@@ -33,6 +33,23 @@ impl Interval {
     }
 }
 
+/// How a risk, or an error rate of votes, is to be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+pub enum Bound {
+    /// What voters or views get wrong together leaves too little trace: it is this or more.
+    #[serde(rename = "at least")]
+    AtLeast,
+}
+
+impl Bound {
+    /// In words.
+    pub fn name(self) -> &'static str {
+        match self {
+            Bound::AtLeast => "at least",
+        }
+    }
+}
+
 /// Refuses a level of confidence that is not between 0 and 1.
 pub(crate) fn check_level(level: f64) -> Result<()> {
     if level > 0.0 && level < 1.0 {

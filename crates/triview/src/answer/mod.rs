@@ -13,13 +13,13 @@ mod surrogate;
 mod variants;
 
 pub(crate) use blend::Blended;
-pub use interval::Interval;
+pub use interval::{Bound, Interval};
 pub(crate) use interval::{check_level, reach};
 pub(crate) use jackknife::{Deviations, jackknife};
 pub(crate) use matching::{Matching, assign, call_counted, call_states};
 pub(crate) use numbers::Numbers;
 pub(crate) use quantities::Quantities;
-pub(crate) use risk::{identify, impossible, least_risk, linear_risk, rows_carrying_squares};
+pub(crate) use risk::{Risk, identify, impossible, least_risk, linear_risk, rows_carrying_squares};
 pub(crate) use shrink::{PlugIn, Shrunk, share_believed};
 pub(crate) use surrogate::{Kind, LabelMaps, Surrogates, label_basis};
 pub(crate) use variants::{Labels, solve, solve_rows};

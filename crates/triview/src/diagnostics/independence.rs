@@ -11,8 +11,12 @@
 //!
 //! has mean zero, and estimates the squared misfit if they are not. Signs of the blocks are drawn at random for
 //! its distribution: no covariance of a thousand moments has to be inverted.
+//!
+//! `S` looks in all directions alike. The commonest dependence has one of its own, that of rows which are hard in every view
+//! at once, and is looked for there besides: see [`super::causes`].
 
 use super::alarms::given;
+use super::causes::{Cause, CommonCause, Unseen, unseen_shares};
 use super::dependence::{Block, Dependence, of_pair, within_classes};
 use super::pairs;
 use super::signs::Products;
@@ -53,6 +57,9 @@ pub struct Independence {
     pub deviation: Option<f64>,
     /// The chance of such a statistic if the views are independent; absent where untestable.
     pub p_value: Option<f64>,
+    /// What the views have in common beyond the class, as far as it shows: all of them, then each pair; none where untestable, and for
+    /// many classes.
+    pub common_causes: Vec<CommonCause>,
     /// By how many the moments outnumber what is fitted to them.
     pub degrees_of_freedom: usize,
     /// Why nothing can be tested.
@@ -62,12 +69,19 @@ pub struct Independence {
 }
 
 impl Independence {
+    /// Whether the views agree more than they should, all of them: then the risk is too low, and by how much nothing says.
+    pub(crate) fn too_much_in_common(&self) -> bool {
+        let all = self.common_causes.first();
+        self.verdict == Verdict::Fail && all.is_some_and(|cause| cause.p_value < LEVEL)
+    }
+
     pub(super) fn untestable(degrees_of_freedom: usize, reason: String) -> Self {
         Self {
             verdict: Verdict::Untestable,
             statistic: None,
             deviation: None,
             p_value: None,
+            common_causes: Vec::new(),
             degrees_of_freedom,
             reason: Some(reason),
             dependences: Vec::new(),
@@ -82,10 +96,7 @@ pub(crate) fn correct_for_each_other(tests: &mut [Tested]) {
     if chances.len() < 2 {
         return;
     }
-    // A chance of one would outweigh any number of small ones.
-    let quantile = |p: &f64| (std::f64::consts::PI * (0.5 - p.min(1.0 - 1.0 / FLIPS as f64))).tan();
-    let mean = chances.iter().map(quantile).sum::<f64>() / chances.len() as f64;
-    let together = 0.5 - mean.atan() / std::f64::consts::PI;
+    let together = together(&chances);
     for Tested { independence, .. } in tests {
         if let Some(p) = &mut independence.p_value
             && *p < together
@@ -98,10 +109,20 @@ pub(crate) fn correct_for_each_other(tests: &mut [Tested]) {
     }
 }
 
+/// The chance of some tests together, by Cauchy's combination.
+fn together(chances: &[f64]) -> f64 {
+    // A chance of one would outweigh any number of small ones.
+    let quantile = |p: &f64| (std::f64::consts::PI * (0.5 - p.min(1.0 - 1.0 / FLIPS as f64))).tan();
+    let mean = chances.iter().map(quantile).sum::<f64>() / chances.len() as f64;
+    0.5 - mean.atan() / std::f64::consts::PI
+}
+
 /// The test, and the risk by the bins alone, where there are enough of them.
 pub(crate) struct Tested {
     pub(crate) independence: Independence,
     pub(crate) by_bins: Option<ByBins>,
+    /// How far the risk may be off by what the test cannot see; nothing where there is no test.
+    pub(crate) unseen: Option<Unseen>,
 }
 
 /// The risk with bins for features.
@@ -117,12 +138,12 @@ pub(crate) fn test(moments: &Moments, blended: &Blended, seed: u64) -> Result<Te
     let needing = given(moments.plan()).all();
     if layout.features.pairs.is_some() {
         let independence = pairs::test(moments, &blended.variants.whitening, seed)?;
-        return Ok(Tested { independence, by_bins: None });
+        return Ok(Tested { independence, by_bins: None, unseen: None });
     }
     let whitening = Whitening::of(&layout.bins, &sums)?;
     let whitened = whitening.apply(&layout.bins, &sums);
     let untestable = |freedom, reason| {
-        Ok(Tested { independence: Independence::untestable(freedom, reason), by_bins: None })
+        Ok(Tested { independence: Independence::untestable(freedom, reason), by_bins: None, unseen: None })
     };
     if let Some(v) = (0..VIEWS).find(|&v| whitened.dims[v] < k) {
         let (view, values) = (&moments.plan().group_names()[v], whitened.dims[v]);
@@ -150,7 +171,7 @@ pub(crate) fn test(moments: &Moments, blended: &Blended, seed: u64) -> Result<Te
 
     let blocks = whitened_blocks(moments, &whitening);
     let near = BinsFit::near(moments, blended, &whitening, &whitened, &sums)?;
-    let first = near.outcome(&blocks, seed);
+    let first = near.outcome(moments, &blocks, seed)?;
     // A fit that ended in the wrong optimum looks like dependence.
     let other = if first.p_value < LEVEL {
         BinsFit::afresh(moments, &whitening, &whitened, &sums, seed)?
@@ -159,7 +180,7 @@ pub(crate) fn test(moments: &Moments, blended: &Blended, seed: u64) -> Result<Te
     };
     let (fit, outcome) = match other {
         Some(other) if other.refined.objective < near.refined.objective * (1.0 - 1e-9) => {
-            let outcome = other.outcome(&blocks, seed);
+            let outcome = other.outcome(moments, &blocks, seed)?;
             (other, outcome)
         }
         _ => (near, first),
@@ -181,16 +202,18 @@ pub(crate) fn test(moments: &Moments, blended: &Blended, seed: u64) -> Result<Te
         Ok((by_bins, dependences)) => (Some(by_bins), dependences),
         Err(_) => (None, Vec::new()),
     };
+    let unseen = fit.unseen(moments, &outcome.causes, &sums).ok();
     let independence = Independence {
         verdict,
         statistic: Some(outcome.statistic),
         deviation: Some(outcome.deviation),
         p_value: Some(outcome.p_value),
+        common_causes: outcome.causes.into_iter().map(|(_, seen)| seen).collect(),
         degrees_of_freedom: freedom,
         reason: None,
         dependences,
     };
-    Ok(Tested { independence, by_bins })
+    Ok(Tested { independence, by_bins, unseen })
 }
 
 /// Why so few blocks are not compared.
@@ -226,6 +249,8 @@ struct BinsFit<'a> {
 struct Outcome {
     statistic: f64,
     deviation: f64,
+    causes: Vec<(Cause, CommonCause)>,
+    /// Of all together.
     p_value: f64,
 }
 
@@ -279,16 +304,8 @@ impl<'a> BinsFit<'a> {
         Ok(Some(Self { whitening, objective, refined, names: matching.names }))
     }
 
-    /// The statistic and its p-value.
-    fn outcome(&self, blocks: &[Block], seed: u64) -> Outcome {
-        let products = Products::of(&self.residuals(blocks));
-        let (statistic, p_value) = products.test(FLIPS, 1.0, seed);
-        Outcome { statistic, deviation: products.deviation(), p_value }
-    }
-
-    /// For each block, weighted by its share of the rows, what the fit leaves of its moments off the tangent
-    /// space: `r - J (J^T J)^-1 J^T r`.
-    fn residuals(&self, blocks: &[Block]) -> Vec<Vec<f64>> {
+    /// The statistic, what the views have in common, and the chance of both.
+    fn outcome(&self, moments: &Moments, blocks: &[Block], seed: u64) -> Result<Outcome> {
         let k = self.objective.shape().k;
         let model = self.objective.cells_of(&self.refined.mixture);
         // At moments that the mixture fits perfectly the second derivative of the distance is J^T J.
@@ -297,18 +314,58 @@ impl<'a> BinsFit<'a> {
         let point = perfect.shape().pack(&self.refined.mixture);
         let at = perfect.expand(&point);
         let curvature = Curvature::new(&perfect, &at);
-        blocks
-            .par_iter()
-            .map(|Block { weight, moments }| {
-                let mut residual: Vec<f64> =
-                    moments.tensor.iter().zip(&model).map(|(own, model)| weight * (own - model)).collect();
-                let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
-                let gradient = objective(Whitened { dims, tensor: moved }, k).expand(&point).gradient;
-                let explained = perfect.tangent(&at, &curvature.step(&perfect, &at, &gradient));
-                residual.iter_mut().zip(explained).for_each(|(r, explained)| *r -= explained);
-                residual
+        // What the fit leaves off the tangent space: `r - J (J^T J)^-1 J^T r`.
+        let off_tangent = |mut residual: Vec<f64>| {
+            let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
+            let gradient = objective(Whitened { dims, tensor: moved }, k).expand(&point).gradient;
+            let explained = perfect.tangent(&at, &curvature.step(&perfect, &at, &gradient));
+            residual.iter_mut().zip(explained).for_each(|(r, explained)| *r -= explained);
+            residual
+        };
+        // Of each block, weighted by its share of the rows.
+        let of_block = |Block { weight, moments }: &Block| {
+            let cells = moments.tensor.iter().zip(&model);
+            off_tangent(cells.map(|(own, model)| weight * (own - model)).collect())
+        };
+        let residuals: Vec<Vec<f64>> = blocks.par_iter().map(of_block).collect();
+        let look = |cause: Cause| {
+            let own = cause.whitened(self.whitening);
+            let direction = off_tangent(own.iter().zip(&model).map(|(own, model)| own - model).collect());
+            let seen = cause.seen(&residuals, &direction, seed);
+            (cause, seen)
+        };
+        let causes = Cause::all(moments, self.whitening, &self.refined.mixture)?;
+        let causes: Vec<(Cause, CommonCause)> = causes.into_iter().map(look).collect();
+        let products = Products::of(&residuals);
+        let (statistic, p_value) = products.test(FLIPS, 1.0, seed);
+        // In all directions, in that of rows that are hard in all views, and in those of two views: each counts a third.
+        let chances: Vec<f64> = causes.iter().map(|(_, seen)| seen.p_value).collect();
+        let p_value = together(&[p_value, chances[0], together(&chances[1..])]);
+        Ok(Outcome { statistic, deviation: products.deviation(), causes, p_value })
+    }
+
+    /// How far the risk may be off by causes that the test would miss half the time.
+    fn unseen(&self, moments: &Moments, causes: &[(Cause, CommonCause)], sums: &[f64]) -> Result<Unseen> {
+        let layout = moments.layout();
+        let (loss, k) = (&*moments.plan().loss, self.objective.shape().k);
+        let risk = |mixture: &Mixture, sums: &[f64]| {
+            linear_risk(loss, &layout.bins, self.whitening, (mixture, &self.names), layout, sums)
+        };
+        let mixture = &self.refined.mixture;
+        let whole = risk(mixture, sums)?;
+        let refit = Refit::new(&self.objective, mixture);
+        let shifts =
+            causes.iter().flat_map(|(cause, seen)| unseen_shares(seen).map(move |share| (cause, share)));
+        shifts
+            .collect::<Vec<_>>()
+            .into_par_iter()
+            .map(|(cause, share)| {
+                let (mixed, there_would_be) = cause.mixed_in(share, moments, (&whole, mixture, &self.names));
+                let refitted = refit.to(&objective(self.whitening.apply(&layout.bins, &mixed), k));
+                Ok(there_would_be - risk(&refitted, &mixed)?.value)
             })
-            .collect()
+            .collect::<Result<Vec<f64>>>()
+            .map(|shifts| shifts.into_iter().fold(Unseen::default(), Unseen::or))
     }
 
     /// The risk under this fit, and how each pair of views depends on each other within each class.
@@ -375,7 +432,7 @@ mod tests {
             let mut independence = Independence::untestable(1, String::new());
             (independence.p_value, independence.verdict) =
                 (Some(p), if p < LEVEL { Verdict::Fail } else { Verdict::Pass });
-            Tested { independence, by_bins: None }
+            Tested { independence, by_bins: None, unseen: None }
         };
         let corrected = |chances: &[f64]| -> Vec<(f64, Verdict)> {
             let mut all: Vec<Tested> = chances.iter().map(|p| tested(*p)).collect();

@@ -2,6 +2,7 @@
 
 mod alarm;
 mod alarms;
+mod causes;
 mod conditioning;
 mod dependence;
 mod independence;
@@ -10,6 +11,7 @@ mod signs;
 
 pub use alarm::{Alarm, Given};
 pub(crate) use alarms::{alarms, degeneracies, heavy_tail};
+pub use causes::CommonCause;
 pub use conditioning::Conditioning;
 pub use dependence::Dependence;
 pub(crate) use dependence::of_bins;

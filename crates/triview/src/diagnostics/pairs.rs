@@ -75,6 +75,7 @@ pub(super) fn test(moments: &Moments, whitening: &Whitening, seed: u64) -> Resul
         statistic: Some(statistic),
         deviation: Some(products.deviation()),
         p_value: Some(p_value),
+        common_causes: Vec::new(),
         degrees_of_freedom: freedom,
         reason: None,
         dependences,

@@ -57,9 +57,29 @@ impl Products {
     }
 }
 
+/// The share of random signs for which the sum of some numbers is as large, the given signs among them: the p-value of a sum
+/// above zero, if numbers of mean zero are as likely as their negatives.
+pub(super) fn share_as_large(values: &[f64], flips: usize, seed: u64) -> f64 {
+    let sum: f64 = values.iter().sum();
+    let mut rng = Pcg64::seed_from_u64(seed);
+    let mut flipped =
+        || values.iter().map(|value| if rng.random::<bool>() { *value } else { -value }).sum::<f64>();
+    let larger = (0..flips).filter(|_| flipped() >= sum).count();
+    (1 + larger) as f64 / (1 + flips) as f64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sums_above_zero_are_rare_among_signs() {
+        // No other signs of seven equal numbers reach their sum, and few of 999 draws draw these.
+        assert!(share_as_large(&[1.0; 7], 999, 1) < 0.02);
+        assert!(share_as_large(&[-1.0; 7], 999, 1) == 1.0);
+        let level = share_as_large(&[1.0, -1.0, 2.0, -2.0], 999, 1);
+        assert!((0.4..0.7).contains(&level), "{level}");
+    }
 
     #[test]
     fn the_deviation_is_that_of_random_signs() {

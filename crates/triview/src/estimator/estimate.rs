@@ -1,7 +1,7 @@
 //! The answer, with all that says how far to trust it.
 
 use super::Solved;
-use crate::answer::{Interval, Quantities};
+use crate::answer::{Bound, Interval, Quantities};
 use crate::data::{Partition, VIEWS, others};
 use crate::diagnostics::{Alarm, Conditioning, Independence, alarms};
 use crate::error::{Error, Result, Unmeasured};
@@ -43,8 +43,15 @@ pub struct Estimate {
     pub standard_error: f64,
     /// What of the risk rests on fitted posteriors alone, because terms of a heavy-tailed loss were cut there.
     pub tail: f64,
+    /// How the risk is to be read, where not as equal to what is said.
+    pub bound: Option<Bound>,
     /// The interval of the population's risk.
     pub interval: Interval,
+    /// The same, wider by how far the views may move it with what they have in common and these rows cannot show; absent where there is no
+    /// test, or no interval.
+    pub wider_interval: Option<Interval>,
+    /// The same for the error rate.
+    pub wider_error_rate: Option<Interval>,
     /// The level of confidence of all intervals.
     pub level: f64,
     /// Name of the loss.
@@ -106,16 +113,16 @@ impl Estimate {
     }
 
     /// The same answer with the mean of a loss of the whole prediction for its risk.
-    pub(crate) fn of_whole(mut self, loss: Whole, metrics: &Metrics) -> Self {
+    pub(crate) fn of_whole(mut self, loss: Whole, metrics: &Metrics, wider: Option<Interval>) -> Self {
         let measured = metrics.of(loss).estimate;
         self.risk = measured.value;
         self.standard_error = measured.standard_error;
         self.interval = measured.interval;
+        self.wider_interval = wider;
         self.tail = 0.0;
         self.blocks = metrics.parts;
         self.loss = loss.name().to_owned();
-        let k = self.classes.len();
-        let guessing = (0..k).map(|class| loss.value(&vec![0.0; k], class)).sum::<f64>() / k as f64;
+        let guessing = loss.of_guessing(self.classes.len());
         self.alarms.retain(|alarm| !matches!(alarm, Alarm::OutsideRange { .. } | Alarm::TooWide { .. }));
         self.judged([0.0, loss.largest()], guessing)
     }
@@ -184,7 +191,10 @@ impl Estimate {
             risk: *risk,
             standard_error,
             tail: answer.blended.tail,
+            bound: tested.independence.too_much_in_common().then_some(Bound::AtLeast),
             interval: Interval::around(*risk, reach, standard_error),
+            wider_interval: None,
+            wider_error_rate: None,
             level: *level,
             loss: plan.loss.name().to_owned(),
             rows: moments.rows(),
@@ -222,7 +232,12 @@ impl Estimate {
             metrics: Err(Unmeasured::NoRows),
             alarms,
         };
-        estimate.judged(range, guessing)
+        let mut estimate = estimate.judged(range, guessing);
+        let interval = Some(estimate.interval).filter(|own| own.low.is_finite() && own.high.is_finite());
+        estimate.wider_interval = interval
+            .zip(tested.unseen)
+            .map(|(interval, unseen)| unseen.widen(interval, 1.0).within(range[0], range[1]));
+        estimate
     }
 }
 

@@ -126,10 +126,11 @@ impl Estimator {
         let estimate = solved.estimate();
         let estimate = match (self.whole, &metrics) {
             (Some(loss), Err(reason)) => return Err(Error::NoMean { loss: loss.name(), reason: *reason }),
-            (Some(loss), Ok(metrics)) => estimate.of_whole(loss, metrics),
+            (Some(loss), Ok(metrics)) => estimate.of_whole(loss, metrics, solved.wider(loss, metrics)),
             (None, _) => estimate,
         };
-        Ok(Estimate { metrics, ..estimate })
+        let wider_error_rate = metrics.as_ref().ok().and_then(|metrics| solved.wider(Whole::Error, metrics));
+        Ok(Estimate { metrics, wider_error_rate, ..estimate })
     }
 
     /// Plans, sums and solves: the risk of the rows of a source, which is read twice.

@@ -49,8 +49,30 @@ impl Estimate {
             whole_misfit: self.independence.statistic?,
             segments_misfit: largest_misfit(parts)?,
         };
-        let explained = drift.segments_p_value >= LEVEL && drift.segments_misfit < drift.whole_misfit;
+        let explained = drift.segments_p_value >= LEVEL
+            && drift.segments_misfit < drift.whole_misfit
+            && !self.shared_by(parts);
         explained.then(|| (self.mean_of_segments(parts, drift), drift))
+    }
+
+    /// Whether the segments may have as much in common beyond the class as all rows show, where that is what is seen of these.
+    fn shared_by(&self, parts: &[&Estimate]) -> bool {
+        let rows: u64 = parts.iter().map(|part| part.rows).sum();
+        let weight = |part: &Estimate| part.rows as f64 / rows as f64;
+        let causes = self.independence.common_causes.iter().enumerate();
+        causes.filter(|(_, cause)| cause.p_value < LEVEL).any(|(at, cause)| {
+            let of_parts: Option<Vec<_>> = parts
+                .iter()
+                .map(|part| Some((weight(part), part.independence.common_causes.get(at)?)))
+                .collect();
+            let Some(of_parts) = of_parts else { return true };
+            let mean: f64 = of_parts.iter().map(|(weight, own)| weight * own.share).sum();
+            let error = hypot(
+                &of_parts.iter().map(|(weight, _)| *weight).collect::<Vec<_>>(),
+                of_parts.iter().map(|(_, own)| own.standard_error),
+            );
+            mean * cause.share.signum() + QUANTILE * error >= cause.share.abs()
+        })
     }
 
     fn mean_of_segments(&self, parts: &[&Estimate], drift: Drift) -> Estimate {
@@ -65,6 +87,9 @@ impl Estimate {
         pooled.interval =
             around(pooled.risk, &weights, parts.iter().map(|part| reached(part.risk, part.interval)))
                 .within(0.0, f64::INFINITY);
+        pooled.wider_interval =
+            wider(pooled.interval, &weights, parts, |part| Some((part.interval, part.wider_interval?)));
+        pooled.bound = None;
         pooled.tail = mean(&|part| part.tail);
         for j in 0..self.classes.len() {
             pooled.class_prior[j] = mean(&|part| part.class_prior[j]);
@@ -102,11 +127,17 @@ impl Estimate {
                 metrics.hinge = mean(|metrics| &metrics.hinge, f64::INFINITY);
             }
         }
+        let error_rate = pooled.metrics.as_ref().ok().map(|metrics| metrics.error_rate.estimate.interval);
+        pooled.wider_error_rate = error_rate.and_then(|interval| {
+            wider(interval, &weights, parts, |part| {
+                Some((part.metrics.as_ref().ok()?.error_rate.estimate.interval, part.wider_error_rate?))
+            })
+        });
         pooled.independence.verdict = Verdict::Pass;
         pooled.independence.p_value = Some(drift.segments_p_value);
         pooled.independence.statistic = None;
         pooled.independence.deviation = None;
-        pooled.independence.deviation = None;
+        pooled.independence.common_causes.clear();
         pooled.independence.dependences.clear();
         // What is said against the fit of all rows is not said against the fits of the segments, which are all to be trusted.
         pooled.alarms.retain(|alarm| matches!(alarm, Alarm::NoMajority { .. }));
@@ -114,10 +145,11 @@ impl Estimate {
     }
 }
 
+/// The 95% quantile of the normal distribution.
+const QUANTILE: f64 = 1.645;
+
 /// The most that the mean squared misfit within the segments may be, with 95% confidence.
 fn largest_misfit(parts: &[&Estimate]) -> Option<f64> {
-    /// Of the normal distribution.
-    const QUANTILE: f64 = 1.645;
     let rows: u64 = parts.iter().map(|part| part.rows).sum();
     let (mut mean, mut variance) = (0.0, 0.0);
     for part in parts {
@@ -126,6 +158,23 @@ fn largest_misfit(parts: &[&Estimate]) -> Option<f64> {
         variance += (weight * part.independence.deviation?).powi(2);
     }
     Some(mean + QUANTILE * variance.sqrt())
+}
+
+/// An interval wider by the mean of what the segments' are wider by: what one has in common unseen others may have too.
+fn wider(
+    interval: Interval,
+    weights: &[f64],
+    parts: &[&Estimate],
+    of: impl Fn(&Estimate) -> Option<(Interval, Interval)>,
+) -> Option<Interval> {
+    let of_parts: Vec<_> = parts.iter().map(|part| of(part)).collect::<Option<_>>()?;
+    let mean = |by: &dyn Fn(&(Interval, Interval)) -> f64| {
+        of_parts.iter().zip(weights).map(|(part, weight)| weight * by(part)).sum::<f64>()
+    };
+    Some(Interval {
+        low: interval.low - mean(&|(own, wider)| own.low - wider.low),
+        high: interval.high + mean(&|(own, wider)| wider.high - own.high),
+    })
 }
 
 /// The chance of so small chances of independent tests (Fisher): `-2 sum ln p` is chi-squared with two degrees of freedom a test.

@@ -1,10 +1,11 @@
 //! Moments solved and tested: everything that can be asked of them.
 
 use super::{Estimate, Labeller};
-use crate::answer::{self, Blended, Shrunk, reach};
+use crate::answer::{self, Blended, Interval, Shrunk, reach};
 use crate::data::Sample;
 use crate::diagnostics::{self, Tested};
 use crate::error::{Error, Result, Unmeasured};
+use crate::loss::{Whole, of_guessing};
 use crate::metrics::{self, Metric, Metrics, Triples};
 use crate::moments::{FeatureRows, Moments};
 use crate::settings::rows_needed;
@@ -78,6 +79,19 @@ impl<'a> Solved<'a> {
         }
         let (triples, reach) = self.triples(sample);
         Ok(Metrics::new(&triples, reach))
+    }
+
+    /// The interval of the mean of a loss of the whole prediction, wider by what the views may have in common unseen: that takes it as far
+    /// towards guessing as it takes the risk.
+    pub(crate) fn wider(&self, loss: Whole, metrics: &Metrics) -> Option<Interval> {
+        let schema = self.moments.plan().schema();
+        let guessing = of_guessing(&**self.moments.plan().loss(), schema.views().len(), schema.k()).ok()?;
+        let measured = metrics.of(loss).estimate;
+        let whole = loss.of_guessing(schema.k()) - measured.value;
+        let factor = whole.max(0.0) / (guessing - self.answer.quantities.risk);
+        let known = factor >= 0.0 && factor.is_finite() && measured.standard_error.is_finite();
+        let wider = self.tested.unseen.filter(|_| known)?.widen(measured.interval, factor);
+        Some(wider.within(0.0, loss.largest()))
     }
 
     /// The mean of any loss at all, a function of a row's scores, view by view, and a class, from a sample of the rows.

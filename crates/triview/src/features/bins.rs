@@ -1,7 +1,8 @@
 //! Quantile bins of a view's scores and further features: many plain features, in which dependence shows that few fitted ones hide.
 
 use crate::settings::MOST_CLASSES;
-use crate::settings::bins::{BINS_A_STATE, FINELY_CUT};
+use crate::settings::bins::{BINS_A_STATE, FINELY_CUT, SMALLEST_CHANCE};
+use faer::Mat;
 use serde::{Deserialize, Serialize};
 
 /// Indicators of a class's score, centred on the mean over the classes, or of a feature, being above some edges. Their span is
@@ -79,6 +80,36 @@ impl Bins {
         1 + self.edges.iter().map(Vec::len).sum::<usize>() + usize::from(self.missing)
     }
 
+    /// The mean of the indicators in a row that favours no class, with the leading one: of each score or feature, each bin has the geometric
+    /// mean of its probabilities in all classes, given the classes' means of the indicators, one column a class.
+    pub(crate) fn undecided(&self, means: &Mat<f64>) -> Vec<f64> {
+        let k = means.ncols();
+        let missing = usize::from(self.missing);
+        let counts = self.edges.iter().map(Vec::len).chain(std::iter::repeat_n(1, missing));
+        let mut out = vec![1.0];
+        for count in counts {
+            let from = out.len();
+            // The chance of being above each edge; certain of none, and none of all.
+            let above = |edge: usize, class: usize| match edge {
+                0 => 1.0,
+                edge if edge > count => 0.0,
+                edge => means[(from + edge - 1, class)],
+            };
+            let log_chance = |bin: usize, class: usize| {
+                (above(bin, class) - above(bin + 1, class)).max(SMALLEST_CHANCE).ln()
+            };
+            let middle = |bin: usize| ((0..k).map(|c| log_chance(bin, c)).sum::<f64>() / k as f64).exp();
+            let chances: Vec<f64> = (0..=count).map(middle).collect();
+            let total: f64 = chances.iter().sum();
+            let mut left = total;
+            for chance in &chances[..count] {
+                left -= chance;
+                out.push(left / total);
+            }
+        }
+        out
+    }
+
     /// The leading ones, then one column an indicator. In the rows `missing` no score is above any edge.
     pub(crate) fn evaluate(
         &self,
@@ -120,4 +151,27 @@ fn centre((rows, k): (usize, usize), inputs: &[f64]) -> Vec<f64> {
     }
     let centred = |column: &[f64]| column.iter().zip(&mean).map(|(s, m)| s - m).collect::<Vec<f64>>();
     scores.chunks_exact(rows).flat_map(centred).chain(features.iter().copied()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_that_favours_no_class_is_between_the_classes() {
+        let bins = Bins { edges: vec![vec![-1.0, 1.0], vec![0.0]], missing: true };
+        // Two classes that mirror each other, of which one is missing twice as often.
+        let means =
+            Mat::from_fn(5, 2, |i, j| [[1.0, 1.0], [0.5, 0.8], [0.2, 0.5], [0.1, 0.9], [0.1, 0.2]][i][j]);
+        let middle = bins.undecided(&means);
+        assert_eq!(middle.len(), bins.dimension());
+        assert_eq!(middle[0], 1.0);
+        // Bins of 0.5, 0.3, 0.2 and of 0.2, 0.3, 0.5.
+        let outer = 0.1_f64.sqrt();
+        assert!((middle[1] - (outer + 0.3) / (2.0 * outer + 0.3)).abs() < 1e-12, "{middle:?}");
+        assert!((middle[2] - outer / (2.0 * outer + 0.3)).abs() < 1e-12, "{middle:?}");
+        assert!((middle[3] - 0.5).abs() < 1e-12, "{middle:?}");
+        let (present, absent) = (0.72_f64.sqrt(), 0.02_f64.sqrt());
+        assert!((middle[4] - absent / (present + absent)).abs() < 1e-12, "{middle:?}");
+    }
 }

@@ -76,6 +76,7 @@ impl Preset {
             model_noise,
             prior: None,
             shared: 0.0,
+            hard: 0.0,
             copied: None,
             missing: 0.0,
             subclasses,
@@ -117,6 +118,8 @@ pub struct Setting {
     pub prior: Option<Vec<f64>>,
     /// The share of rows in which the second view has the first one's noise: there the two depend on each other.
     pub shared: f64,
+    /// The share of rows that are hard: in all views at once their means are shortened to 0.3.
+    pub hard: f64,
     /// Makes the second view a copy of the first up to Laplace noise of this standard deviation.
     pub copied: Option<f64>,
     /// The probability of each view to be missing in a row, whatever else is.
@@ -128,12 +131,16 @@ pub struct Setting {
     pub subclass_separation: f64,
 }
 
+/// What is left of the means of hard rows.
+const OF_HARD_ROWS: f64 = 0.3;
+
 /// Class means, true and as the model has them: what rows are drawn from.
 #[derive(Debug, Clone)]
 pub struct Population {
     schema: Schema,
     prior: Vec<f64>,
     shared: f64,
+    hard: f64,
     copied: Option<f64>,
     missing: f64,
     subclasses: usize,
@@ -181,7 +188,9 @@ impl Population {
                 "one probability a class, summing to one, is needed",
             );
         }
-        for (name, share) in [("shared", setting.shared), ("missing", setting.missing)] {
+        for (name, share) in
+            [("shared", setting.shared), ("hard", setting.hard), ("missing", setting.missing)]
+        {
             if !(0.0..=1.0).contains(&share) {
                 return refuse(name, share.to_string(), "a share of the rows, from 0 to 1, is needed");
             }
@@ -211,8 +220,8 @@ impl Population {
         if setting.copied.is_some() {
             (means[1], model[1]) = (means[0].clone(), model[0].clone());
         }
-        let Setting { shared, copied, missing, subclasses, .. } = *setting;
-        Ok(Self { schema, prior, shared, copied, missing, subclasses, means, model })
+        let Setting { shared, hard, copied, missing, subclasses, .. } = *setting;
+        Ok(Self { schema, prior, shared, hard, copied, missing, subclasses, means, model })
     }
 
     /// Names of the views and classes.
@@ -250,6 +259,7 @@ impl Population {
                 1 => label,
                 several => label * several + rng.random_range(0..several),
             };
+            let signal = if self.hard > 0.0 && rng.random::<f64>() < self.hard { OF_HARD_ROWS } else { 1.0 };
             let shares = self.shared > 0.0 && rng.random::<f64>() < self.shared;
             for v in 0..self.means.len() {
                 match self.copied {
@@ -258,7 +268,7 @@ impl Population {
                     _ => noise.iter_mut().for_each(|noise| *noise = laplace(rng)),
                 }
                 let x: Vec<f64> =
-                    self.means[v][subclass].iter().zip(&noise).map(|(mean, n)| mean + n).collect();
+                    self.means[v][subclass].iter().zip(&noise).map(|(mean, n)| signal * mean + n).collect();
                 for (i, model) in self.model[v].iter().enumerate() {
                     scores[v][i * rows + row] = score(model, &x);
                 }

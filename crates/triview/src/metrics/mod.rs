@@ -102,6 +102,9 @@ pub struct Metrics {
     pub calibration: Vec<Bin>,
     /// How often the class with the largest score of each view alone is wrong, of the rows that have the view.
     pub view_error: Vec<Measured>,
+    /// How often the class with the largest score of a view alone is wrong at the least, on average over the views, whatever they have in
+    /// common: where two of them differ one is wrong.
+    pub floor: f64,
     /// The rows that were looked at.
     pub rows: usize,
     /// Parts of them that the standard errors rest on.
@@ -162,6 +165,7 @@ impl Metrics {
             confusion: (0..k).map(|i| (0..k).map(|j| cell(i, j)).collect()).collect(),
             calibration: (0..corrected.whole.calibration.len()).filter_map(bin).collect(),
             view_error: (0..right.whole.len()).map(wrong).collect(),
+            floor: triples.floor(),
             rows: triples.rows(),
             parts: triples.parts(),
             mass: triples.mass(),

@@ -6,6 +6,7 @@ use crate::answer::{Deviations, LabelMaps, Labels, Numbers, label_basis};
 use crate::data::{Batch, Sample, VIEWS, block_of, total};
 use crate::features::Evaluated;
 use crate::moments::Plan;
+use crate::numeric::argmax;
 use crate::settings::triples::{DRAWS, PARTS};
 use rand::RngExt;
 use rand::SeedableRng;
@@ -325,6 +326,25 @@ impl<'a> Triples<'a> {
         add: impl Fn(&[&[f64]], &mut Vec<(usize, f64)>) + Sync,
     ) -> Vec<f64> {
         self.over_rows(length, |row, out| add(&self.scores([row; VIEWS]), out)).whole
+    }
+
+    /// Half the share of pairs of views, in all rows that have both, of which the classes with the largest score differ.
+    pub(super) fn floor(&self) -> f64 {
+        let views = self.scores.len();
+        let said = |row: usize| {
+            let class =
+                |view: usize| argmax(self.scores[view][row * self.k..(row + 1) * self.k].iter().copied());
+            (0..views).filter(|&view| !self.sample.is_missing(view, row)).map(class).collect::<Vec<_>>()
+        };
+        let (mut differ, mut pairs) = (0_usize, 0_usize);
+        for row in 0..self.rows {
+            let said = said(row);
+            for (at, class) in said.iter().enumerate() {
+                pairs += at;
+                differ += said[..at].iter().filter(|other| *other != class).count();
+            }
+        }
+        0.5 * differ as f64 / pairs.max(1) as f64
     }
 
     /// For each view the mean, over the rows that have it, of the label of one class of each row, a function of the

@@ -12,8 +12,7 @@ use super::labels::{Majority, worth};
 use super::omnibus::Omnibus;
 use super::pairs::Pair;
 use super::spectral::NoSpectralStart;
-use crate::answer::Matching;
-use crate::answer::{Deviations, Interval, reach};
+use crate::answer::{Bound, Deviations, Interval, Matching, reach};
 use crate::diagnostics::{Alarm, LEVEL, Verdict};
 use crate::metrics::Measured;
 use crate::numeric::argmax;
@@ -57,23 +56,6 @@ pub struct Annotator {
     pub beyond_chance: f64,
     /// Votes on items whose class is known, and how many of these were wrong.
     pub gold: [u32; 2],
-}
-
-/// How an error rate is to be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub enum Bound {
-    /// What is wrong together leaves no trace in the votes: the error is this or more.
-    #[serde(rename = "at least")]
-    AtLeast,
-}
-
-impl Bound {
-    /// In words.
-    pub fn name(self) -> &'static str {
-        match self {
-            Bound::AtLeast => "at least",
-        }
-    }
 }
 
 /// The answer.

@@ -29,10 +29,11 @@ mod omnibus;
 mod pairs;
 mod spectral;
 
+pub use crate::answer::Bound;
 pub use agreement::Agreement;
 pub use cast::{Vote, Votes};
 pub use dawid_skene::{Crowd, Fitted, Smoothing, Stop, dawid_skene, majority, shares};
-pub use estimate::{Annotator, Bound, VoteEstimate, VoteFit};
+pub use estimate::{Annotator, VoteEstimate, VoteFit};
 pub use estimator::{VoteEstimator, VoteParams, VoteStart, VoteTask, default_smoothing};
 pub use gold::GoldReport;
 pub use labels::{ItemLabel, Majority};

@@ -57,6 +57,11 @@ impl Whole {
         }
     }
 
+    /// What a row costs whose scores say nothing, over `k` classes that are all as likely.
+    pub(crate) fn of_guessing(self, k: usize) -> f64 {
+        (0..k).map(|class| self.value(&vec![0.0; k], class)).sum::<f64>() / k as f64
+    }
+
     /// What a row with these summed scores costs if it is of this class.
     pub fn value(self, scores: &[f64], class: usize) -> f64 {
         let row = Predicted::new(scores);
