@@ -79,8 +79,15 @@ pub fn estimate(estimate: &Estimate, beside: Beside<'_>, front: Front) -> Page {
         reasons.push(("no segment\u{2019}s answer is to be trusted".to_owned(), remedy));
     }
     let estimated = said(&own, rate.as_ref(), &estimate.loss, estimate.level);
+    let bounded = labelled.is_none() && estimate.bound.is_some();
+    let estimated = if bounded {
+        estimated.replacen("About", "At least", 1).replacen("about", "at least", 1)
+    } else {
+        estimated
+    };
     let (headline, mut lead) = headline(standing, reasons.len(), estimated);
     lead.push(rests_on(estimate, labelled));
+    lead.extend(wider(estimate).filter(|_| labelled.is_none()));
     let mut sections = Vec::new();
     if let Some(segments) = segments {
         lead.push(segments_said(segments));
@@ -108,6 +115,16 @@ pub fn estimate(estimate: &Estimate, beside: Beside<'_>, front: Front) -> Page {
     sections.push(looked_at(estimate));
     let tiles = tiles(estimate, (&own, rate.as_ref()), amplified);
     Page { about: "risk without labels", standing, headline, lead, reasons, tiles, sections }
+}
+
+/// What the answer would be if the views had in common what the rows cannot show.
+fn wider(estimate: &Estimate) -> Option<String> {
+    let risk = estimate.wider_interval.filter(|_| estimate.trusted())?;
+    let rate = estimate.wider_error_rate.and_then(text::percents);
+    let rate =
+        rate.map_or(String::new(), |(_, [low, high])| format!(", the error rate between {low} and {high}"));
+    let between = text::range(risk).replace(" to ", " and ");
+    Some(format!("If the views share what these rows cannot show, the risk may lie between {between}{rate}."))
 }
 
 /// What the answer rests on, in a paragraph.

@@ -35,6 +35,16 @@ pub(crate) fn risk(estimate: &Estimate, labelled: Option<&Labelled>) -> Dots {
         Some(measured(&own, mark)),
         error_rate.map(|rate| share(&rate.estimate, mark)),
     )];
+    // What was seen is more than what cannot be: an answer that is not to be trusted has its own interval alone.
+    if let Some(interval) = estimate.wider_interval.filter(|_| estimate.trusted()) {
+        let wider = |own: &Measured, interval: Interval| Measured { interval, ..*own };
+        let rate = error_rate.zip(estimate.wider_error_rate);
+        rows.push((
+            "if views share more",
+            Some(measured(&wider(&own, interval), Mark::Other)),
+            rate.map(|(rate, interval)| share(&wider(&rate.estimate, interval), Mark::Other)),
+        ));
+    }
     if let Some(labelled) = labelled {
         let mark = if labelled.trusted() { Mark::Own } else { Mark::Doubted };
         let (risk, rate) = (&labelled.risk, &labelled.error_rate);
