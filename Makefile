@@ -33,12 +33,13 @@ test-rust: ## Unit, property, command line and documentation tests, and benches 
 	$(CARGO) test --all-targets
 	$(CARGO) test --doc
 
-# What is tested is the wheel itself: first without any optional package, then with all of them.
+# What is tested is the wheel itself: first without any optional package, then with all of them, and pages in Debian's Chromium.
 test-python: wheel ## Build the wheel and run its tests, without and with the optional packages
 	rm -rf $(MINIMAL)
 	$(PYTHON) -m venv $(MINIMAL)
 	$(MINIMAL)/bin/pip install --quiet --requirement python/requirements-minimal.txt target/wheels/*.whl
 	$(MINIMAL)/bin/pytest
+	scripts/chromium.sh
 	test -e $(FULL)/bin/python || $(PYTHON) -m venv $(FULL)
 	$(FULL)/bin/pip install --quiet --requirement python/requirements-test.txt
 	$(FULL)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl

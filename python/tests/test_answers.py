@@ -310,7 +310,7 @@ def test_everything_shows_itself(table, scores, crowd, chains, model, tmp_path):
     for answer in answers:
         assert str(answer)
         assert repr(answer).startswith(f"<{type(answer).__name__}")
-        assert answer._repr_html_().startswith("<div>")
+        assert answer._repr_html_().startswith("<div class=")
     for held in (tv.label(table), table, model, tv.plan(scores), tv.simulate(rows=5)):
         assert repr(held)
 

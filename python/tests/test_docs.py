@@ -12,7 +12,7 @@ from conftest import PACKAGE
 import triview as tv
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/python.md", "docs/scale.md"]
+PAGES = ["README.md", "docs/python.md", "docs/report.md", "docs/scale.md"]
 #: What a page may use that is not always installed.
 OPTIONAL = ("pandas", "polars", "pyarrow", "duckdb", "sklearn", "scipy", "matplotlib", "torch", "dask")
 

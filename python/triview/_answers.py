@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import copy
-import html
 import json
 import math
 import sys
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from triview import _core
 from triview._core import TriviewError
 from triview._frame import Frame, frame_of, optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from os import PathLike
 
     from triview._core import Outcome, Records
     from triview._model import Model
@@ -63,6 +64,7 @@ class Answer:
     def __init__(self, outcome: Outcome) -> None:
         self._text = outcome.text
         self._data: dict[str, Any] = json.loads(outcome.json or "{}")
+        self._page, self._card = outcome.page or "", outcome.card or ""
         #: Whether no diagnostic speaks against it.
         self.trusted: bool = outcome.trusted
         #: What was noted on the way: columns that were not used, and the like.
@@ -158,6 +160,13 @@ class Answer:
         """What the command line prints."""
         return self._text
 
+    def report(self, path: str | PathLike[str]) -> None:
+        """Write a page to look at: one HTML file, without script and without network, as ``--report`` of the command line does.
+
+        The file is replaced as a whole or not at all. A notebook shows the first part of the page.
+        """
+        _core.write(path, self._page)
+
     def to_dict(self) -> dict[str, Any]:
         """Give all of it, as the command line's JSON has it."""
         return copy.deepcopy(self._data)
@@ -240,35 +249,7 @@ class Answer:
         return f"<{type(self).__name__}: risk {self.risk:.4g} ({low:.4g} to {high:.4g}){doubt}>"
 
     def _repr_html_(self) -> str:
-        first = html.escape("\n".join(self._text.splitlines()[:5]))
-        alarms = zip(self.alarms, self.remedies, strict=False)
-        items = "".join(f"<li>{html.escape(alarm)}: {html.escape(remedy)}</li>" for alarm, remedy in alarms)
-        doubt = f"<p><strong>Not to be trusted</strong></p><ul>{items}</ul>" if not self.trusted else ""
-        return f"<div>{doubt}<pre>{first}</pre>{self._picture()}</div>"
-
-    def _picture(self) -> str:
-        """Draw the interval as a line and the risk as a dot, in a small picture."""
-        low, high, _ = self.interval
-        if not all(map(math.isfinite, (low, high, self.risk))):
-            return ""
-        left, right = min(0.0, low), max(high, 0.0)
-        span = (right - left) or 1.0
-
-        def x(value: float) -> float:
-            return round(20 + 360 * (value - left) / span, 1)
-
-        said = html.escape(f"risk {self.risk:.4g}, between {low:.4g} and {high:.4g}")
-        ticks = "".join(
-            f'<text x="{x(value)}" y="34" font-size="10" text-anchor="middle" fill="currentColor">{value:.3g}</text>'
-            for value in (left, right)
-        )
-        return (
-            f'<svg xmlns="http://www.w3.org/2000/svg" width="400" height="40" role="img" aria-label="{said}">'
-            f"<title>{said}</title>"
-            f'<line x1="20" x2="380" y1="20" y2="20" stroke="currentColor" stroke-width="1" opacity="0.3"/>'
-            f'<line x1="{x(low)}" x2="{x(high)}" y1="14" y2="14" stroke="currentColor" stroke-width="3"/>'
-            f'<circle cx="{x(self.risk)}" cy="14" r="5" fill="currentColor"/>{ticks}</svg>'
-        )
+        return self._card
 
 
 class Diagnosis(Answer):
@@ -287,9 +268,6 @@ class Diagnosis(Answer):
         pairs = [{**pair, "views": " and ".join(pair["views"])} for pair in self.dependences]
         keys = list(dict.fromkeys(key for pair in pairs for key in pair))
         return frame_of({key: [pair.get(key) for pair in pairs] for key in keys})
-
-    def _picture(self) -> str:
-        return ""
 
 
 class Comparison(Answer):
@@ -322,9 +300,6 @@ class Comparison(Answer):
 
     def __repr__(self) -> str:
         return f"<Comparison: {', '.join(self.estimates)}>"
-
-    def _picture(self) -> str:
-        return ""
 
 
 class Votes(Answer):
@@ -437,9 +412,6 @@ class Adaptation(Answer):
 
     def __repr__(self) -> str:
         return f"<Adaptation: {self.verdict}{'' if self.trusted else ', not to be trusted'}>"
-
-    def _picture(self) -> str:
-        return ""
 
 
 class Labels(Frame):

@@ -121,6 +121,8 @@ def estimate(
     label_rows: bool | Path_ = False,
     keep: Sequence[str] | None = None,
     save_posterior: Path_ | None = None,
+    report: Path_ | None = None,
+    svg: Path_ | None = None,
     columns: str | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
@@ -169,6 +171,8 @@ def estimate(
         The columns beside the scores that go with these rows; otherwise all.
     save_posterior
         A file to write the feature map of a second pass to.
+    report, svg
+        Files to write a page to look at to, and its first picture by itself; ``answer.report(path)`` writes the page too.
     columns
         How columns are named, such as ``"{view}_{class}"``; otherwise ``view:class``.
     views, classes
@@ -206,7 +210,7 @@ def estimate(
         asked: dict[str, Any] = {
             "by": by, "period": period, "columns": columns, "label": label, "label_budget": label_budget, "amplify": amplify, "views": views, "classes": classes,
             "features": features, "input": input, "cluster": cluster, "group": group, "loss": loss, "feature_map": feature_map,
-            "latent": latent, "save_posterior": save_posterior, "metrics": metrics or None, "label_rows": label_rows or None,
+            "latent": latent, "save_posterior": save_posterior, "report": report, "svg": svg, "metrics": metrics or None, "label_rows": label_rows or None,
             "keep": keep,
         }  # fmt: skip
         for name, value in asked.items():
@@ -223,7 +227,7 @@ def estimate(
         rows = Path(folder, "rows.arrow") if label_rows is True else (label_rows or None)
         options = given(
             **riders, period=period, verbose=verbose, columns=columns, metrics=metrics, amplify=amplify, label_budget=label_budget, label_rows=rows, keep=keep,
-            save_posterior=save_posterior, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
+            save_posterior=save_posterior, report=report, svg=svg, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
             feature_map=feature_map, latent=latent, level=level, seed=seed,
         )  # fmt: skip
         answer = Answer(_ask("estimate", tables, options, threads=threads, progress=progress))
@@ -248,6 +252,7 @@ def _merged(data: Any) -> Moments | None:
 def diagnose(
     data: Any,
     *,
+    report: Path_ | None = None,
     svg: Path_ | None = None,
     columns: str | None = None,
     views: Sequence[str] | None = None,
@@ -267,11 +272,11 @@ def diagnose(
 ) -> Diagnosis:
     """Test whether the views are independent given the class: which pair is not, within which class, how strongly.
 
-    ``svg`` is a file to draw that to; the other options are those of :func:`estimate`.
+    ``svg`` is a file to draw that to, ``report`` one for a page to look at; the other options are those of :func:`estimate`.
     """
     tables, riders = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
     options = given(
-        **riders, columns=columns, svg=svg, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
+        **riders, columns=columns, report=report, svg=svg, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
         feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     answer = Diagnosis(_ask("diagnose", tables, options, threads=threads, progress=progress))
@@ -285,6 +290,7 @@ def compare(
     label: Any = None,
     source: Any = None,
     source_label: str | None = None,
+    report: Path_ | None = None,
     svg: Path_ | None = None,
     columns: str | None = None,
     views: Sequence[str] | None = None,
@@ -305,7 +311,7 @@ def compare(
     """Set the estimate beside what others say without labels, and beside the truth where ``label`` tells it.
 
     ``source`` is a labelled table of the same model in the old domain, ``source_label`` its column of labels, ``svg`` a file to draw
-    to; the other options are those of :func:`estimate`.
+    to, ``report`` one for a page to look at; the other options are those of :func:`estimate`.
     """
     probability = input == "probability"
     tables, riders = with_riders(
@@ -313,7 +319,7 @@ def compare(
     )
     old = None if source is None else _one_table(source, "source", probability=probability)
     options = given(
-        **riders, columns=columns, source=old, source_label=source_label, svg=svg, views=views, classes=classes, features=features,
+        **riders, columns=columns, source=old, source_label=source_label, report=report, svg=svg, views=views, classes=classes, features=features,
         input=input, group=group, loss=loss, feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     answer = Comparison(_ask("compare", tables, options, threads=threads, progress=progress))
@@ -380,6 +386,8 @@ def votes(
     smoothing: float | None = None,
     label_budget: float | None = None,
     keep: Sequence[str] | None = None,
+    report: Path_ | None = None,
+    svg: Path_ | None = None,
     views: Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
     level: float = 0.95,
@@ -409,6 +417,8 @@ def votes(
         Also say how many items of known class would bring the interval of the error rate to this width.
     keep
         The columns that go with the items' labels; otherwise all.
+    report, svg
+        Files to write a page to look at to, and its first picture by itself.
     views
         The annotators to use.
     classes, level, seed, threads, progress, strict
@@ -431,8 +441,9 @@ def votes(
             "label", tables, [*common, *given(keep=keep, **paths)], threads=threads, progress=progress
         )
         labels, annotators, review = (Frame(_core.read_arrow(path)) for path in paths.values())
-    if label_budget is not None:
-        options = [*common, *given(label_budget=label_budget)]
+    asked = given(label_budget=label_budget, report=report, svg=svg)
+    if asked:
+        options = [*common, *asked]
         outcome = _ask("estimate", tables, options, threads=threads, progress=progress)
     answer = Votes(outcome)
     answer._labels, answer._annotators, answer._review = labels, annotators, review
@@ -459,6 +470,8 @@ def sequences(
     labels: bool = False,
     adapt: bool = False,
     save_transition: Path_ | None = None,
+    report: Path_ | None = None,
+    svg: Path_ | None = None,
     level: float = 0.95,
     seed: int = 0,
     threads: int | None = None,
@@ -486,6 +499,8 @@ def sequences(
         Label with the model that the data suggest.
     save_transition
         A file to write the transitions of the model that the data suggest to.
+    report, svg
+        Files to write a page to look at to, and its first picture by itself.
     level, seed, threads, progress, strict
         As of :func:`estimate`.
     """
@@ -497,8 +512,8 @@ def sequences(
             model.write_text(_transitions(transition, initial, states), encoding="utf-8")
         output = Path(folder, "labels.arrow") if labels or adapt else None
         options = given(
-            transition=model, by_position=by_position, output=output, adapt=adapt, save_transition=save_transition, level=level,
-            seed=seed,
+            transition=model, by_position=by_position, output=output, adapt=adapt, save_transition=save_transition, report=report, svg=svg,
+            level=level, seed=seed,
         )  # fmt: skip
         answer = Sequences(_ask("hmm", column_tables(data), options, threads=threads, progress=progress))
         if output is not None:
@@ -626,6 +641,8 @@ def adapt(
     gap: float = 0.001,
     no_judgement: bool = False,
     force: bool = False,
+    report: Path_ | None = None,
+    svg: Path_ | None = None,
     level: float = 0.95,
     seed: int = 0,
     threads: int | None = None,
@@ -654,6 +671,8 @@ def adapt(
         Do not estimate the risk of the result; needs ``radius``.
     force
         Give the model even if nothing says that it is better than the seed.
+    report, svg
+        Files to write a page to look at to, and its first picture by itself.
     level, seed, threads, progress, strict
         As of :func:`estimate`.
     """
@@ -663,7 +682,7 @@ def adapt(
         path = output if output is not None else Path(folder, "adapted.safetensors")
         options = given(
             **riders, model=_model_file(model, folder), output=path, source_label=source_label, source_weight=source_weight,
-            loss=loss, radius=radius, gap=gap, no_judgement=no_judgement, force=force, level=level, seed=seed,
+            loss=loss, radius=radius, gap=gap, no_judgement=no_judgement, force=force, report=report, svg=svg, level=level, seed=seed,
         )  # fmt: skip
         outcome = _ask("adapt", tables, [*options, *old], threads=threads, progress=progress)
         answer = Adaptation(outcome, Model.load(path) if outcome.trusted or force else None)

@@ -1,6 +1,11 @@
 //! How a command ends: what it prints, and what its exit status says.
 
+use crate::args::Global;
+use crate::output;
+use std::ffi::OsString;
 use std::io::{self, Write};
+use std::path::Path;
+use triview_report::html::Page;
 use triview_report::json::Made;
 use triview_report::words::Front;
 use triview_table::Origin;
@@ -25,10 +30,21 @@ pub struct Answer {
     pub text: String,
     /// For a program: one object, where the command has one.
     pub json: Option<String>,
+    /// To look at: a page, and what of it fits in a notebook, where the command has one.
+    pub page: Option<Shown>,
     /// Whether no diagnostic speaks against it.
     pub trusted: bool,
     /// What of it is printed.
     printed: Printed,
+}
+
+/// An answer as it is looked at.
+#[derive(Debug)]
+pub struct Shown {
+    /// One HTML file.
+    pub html: String,
+    /// A part of another page.
+    pub card: String,
 }
 
 /// What of an answer goes to standard output.
@@ -51,6 +67,21 @@ impl Answer {
     pub(crate) fn with_json(self, json: String, asked_for: bool) -> Self {
         let printed = if asked_for { Printed::Json } else { self.printed };
         Self { json: Some(json), printed, ..self }
+    }
+
+    /// The same answer, to look at too; it is written where that is asked for.
+    pub(crate) fn with_page(
+        self,
+        page: &Page,
+        made: &Made,
+        global: &Global,
+        report: Option<&Path>,
+    ) -> anyhow::Result<Self> {
+        let html = page.html(made, &global.command);
+        if let Some(path) = report {
+            output::write_text(path, &html)?;
+        }
+        Ok(Self { page: Some(Shown { html, card: page.card() }), ..self })
     }
 
     /// The same answer, of which nothing is printed: what was asked for is in a file.
@@ -80,6 +111,20 @@ impl Answer {
     }
 }
 
+/// Arguments as they can be typed in a shell again.
+pub(crate) fn typed(arguments: &[OsString]) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_=+,./:@%".contains(c);
+    let quoted = |argument: &OsString| {
+        let text = argument.to_string_lossy();
+        match !text.is_empty() && text.chars().all(plain) {
+            true => text.into_owned(),
+            false => format!("'{}'", text.replace('\'', r"'\''")),
+        }
+    };
+    let rest = arguments.iter().skip(1).map(quoted);
+    ["triview".to_owned()].into_iter().chain(rest).collect::<Vec<_>>().join(" ")
+}
+
 /// An error and its causes in one line, and what could be typed instead. Causes that the error has already told are left out.
 pub(crate) fn in_words(error: &anyhow::Error, front: Front) -> String {
     let mut words = error.to_string();
@@ -107,6 +152,14 @@ fn of_core<'a>(cause: &'a (dyn std::error::Error + 'static)) -> Option<&'a trivi
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let given =
+            ["/usr/bin/triview", "estimate", "it's.csv", "--columns", "{view}_{class}", "--by=day", ""];
+        let said = typed(&given.map(OsString::from));
+        assert_eq!(said, r"triview estimate 'it'\''s.csv' --columns '{view}_{class}' --by=day ''");
+    }
 
     #[test]
     fn causes_are_told_once() {

@@ -2,6 +2,7 @@
 
 use crate::label_args::{CompareArgs, FewLabelsArgs, LabelArgs, VoteArgs};
 use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
+use crate::picture_args::PictureArgs;
 use crate::progress::Listener;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -49,6 +50,9 @@ pub(crate) struct Global {
     /// Neither notes nor progress on standard error
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
+    /// What was asked, as it can be asked again.
+    #[arg(skip)]
+    pub(crate) command: String,
     /// Whose words answers are in.
     #[arg(skip)]
     pub(crate) front: Front,
@@ -91,6 +95,7 @@ pub(crate) enum Command {
     triview estimate --latent auto scores.parquet\n  \
     triview estimate --latent complaint=2,praise=1 scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
+    triview estimate --by month --report risk.html scores.parquet\n  \
     triview estimate --label digit scores.parquet\n  \
     triview estimate --label digit --label-budget 0.02 --label-rows next.csv scores.parquet\n  \
     triview estimate --votes crowd.csv\n  \
@@ -110,7 +115,7 @@ pub(crate) struct EstimateArgs {
     /// By the hour, day, week or month of --by's column of times, or by so many units of a number
     #[arg(long, value_name = "PERIOD", requires = "by")]
     pub(crate) period: Option<Period>,
-    /// Also tau, singular values, distances and the fit: how well it could be known
+    /// Also tau, singular values, distances and the fit: how well it is known
     #[arg(long, short)]
     pub(crate) verbose: bool,
     /// Votes instead of scores: hard predictions, or the labels of a crowd's annotators
@@ -127,6 +132,8 @@ pub(crate) struct EstimateArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) pictures: PictureArgs,
     /// Also write the feature map of a second pass, for `moments --posterior`
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) save_posterior: Option<PathBuf>,
@@ -143,7 +150,7 @@ pub(crate) struct EstimateArgs {
     estimate.")]
 #[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview diagnose scores.parquet\n  \
-    triview diagnose scores.parquet --svg dependence.svg\n  \
+    triview diagnose scores.parquet --report views.html --svg dependence.svg\n  \
     triview diagnose part1.moments part2.moments --json | jq .independence.p_value")]
 pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
@@ -151,9 +158,8 @@ pub(crate) struct DiagnoseArgs {
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where to draw which views depend on each other
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: PictureArgs,
 }
 
 /// Turn a table into its moments, which are small and can be merged with others
@@ -240,6 +246,8 @@ pub(crate) struct HmmArgs {
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", default_value_t = 0.95)]
     pub(crate) level: f64,
+    #[command(flatten)]
+    pub(crate) pictures: PictureArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -336,13 +344,16 @@ pub(crate) struct SimulateArgs {
     long_about = "Watch it work: train on digits, shift them, compare the estimate with the truth.\n\n\
     Trains a logistic model on composites of handwritten digits, then darkens their rims more and more. At each \
     step it shows the true risk, which takes labels, beside three numbers that take none: the estimate, the \
-    risk measured before the shift, and the model's own entropy. Draws the four curves as an SVG."
+    risk measured before the shift, and the model's own entropy. Draws the four curves as an SVG, and a page with them."
 )]
-#[command(after_help = MORE, after_long_help = "Example:\n  triview demo --svg digits.svg")]
+#[command(after_help = MORE, after_long_help = "Example:\n  triview demo --svg digits.svg --report digits.html")]
 pub(crate) struct DemoArgs {
     /// Where to draw the four curves
     #[arg(long, value_name = "FILE", default_value = "triview-demo.svg")]
     pub(crate) svg: PathBuf,
+    /// Where to write the page to look at
+    #[arg(long, value_name = "FILE", default_value = "triview-demo.html")]
+    pub(crate) report: PathBuf,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -5,10 +5,11 @@
 
 mod summed;
 
-pub use crate::answer::Answer;
+pub use crate::answer::{Answer, Shown};
 use crate::answer::{in_words, made};
 use crate::args::{Cli, Command, Global, InputArgs};
 use crate::inputs::{open_tables, refuse_moments};
+use crate::output;
 pub use crate::progress::Listener;
 use crate::progress::Progress;
 use anyhow::Result;
@@ -16,11 +17,13 @@ use clap::builder::{StringValueParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, CommandFactory, FromArgMatches};
 use std::ffi::OsString;
+use std::path::Path;
 use std::sync::Arc;
 pub use summed::{Columns, SummedBy, diagnose, labeller};
 use triview::data::{Sample, Source};
 use triview::moments::Accumulator;
 use triview::{Moments, Plan};
+use triview_report::html::{self, Beside};
 use triview_report::json::{self, EstimateObject};
 use triview_report::text;
 use triview_report::words::Front;
@@ -131,7 +134,11 @@ pub fn solve(moments: &Moments, level: f64, seed: u64) -> Result<Answer, String>
     let object = json::to_text(&EstimateObject::new(&estimate, FRONT, Some(&made)));
     let object = object.map_err(|error| error.to_string())?;
     let shown = text::estimate(&estimate, None, FRONT, false);
-    Ok(Answer::new(shown).with_json(object, false).trusted(estimate.trusted()))
+    let page = html::estimate(&estimate, Beside::default(), FRONT);
+    let command = format!("moments.solve(level={level}, seed={seed})");
+    let global = Global { front: FRONT, command, ..Global::default() };
+    let answer = Answer::new(shown).with_json(object, false).trusted(estimate.trusted());
+    answer.with_page(&page, &made, &global, None).map_err(|error| in_words(&error, FRONT))
 }
 
 /// Whose words answers are in.
@@ -141,6 +148,7 @@ impl Call<'_> {
     /// The same as what can be typed.
     fn understood(self) -> Result<Cli, String> {
         let Call { verb, tables, options, listener } = self;
+        let command = in_python(verb, &options);
         let mut given = tables;
         let mut arguments: Vec<OsString> = vec!["triview".into(), verb.into()];
         let positional = given.len();
@@ -168,9 +176,46 @@ impl Call<'_> {
         arguments.extend((0..positional).map(|at| OsString::from(at.to_string())));
         let mut cli = parse(verb, arguments, given)?;
         cli.global.front = FRONT;
+        cli.global.command = command;
         cli.global.listener = listener;
         Ok(cli)
     }
+}
+
+/// Writes a text to a file, whole or not at all.
+///
+/// # Errors
+/// Why it cannot be written.
+pub fn write(path: &Path, text: &str) -> Result<(), String> {
+    let written = output::check(path, []).and_then(|()| output::write_text(path, text));
+    written.map_err(|error| in_words(&error, FRONT))
+}
+
+/// Options that are files of the package's own, or where to put something.
+const FILES: [&str; 9] =
+    ["output", "annotators", "review", "label_rows", "model", "transition", "truth", "report", "svg"];
+
+/// A question as it is asked in Python, but for its tables.
+fn in_python(verb: &str, options: &[(String, Value)]) -> String {
+    let votes = options.iter().any(|(name, _)| name == "votes");
+    let function = match verb {
+        "hmm" => "sequences",
+        _ if votes => "votes",
+        verb => verb,
+    };
+    let quoted = |text: &String| if text.parse::<f64>().is_ok() { text.clone() } else { format!("{text:?}") };
+    let said = options.iter().filter(|(name, _)| name != "votes" && !FILES.contains(&name.as_str()));
+    let said = said.filter_map(|(name, value)| match value {
+        Value::Flag(false) => None,
+        Value::Flag(true) => Some(format!("{name}=True")),
+        Value::Texts(texts) if texts.len() == 1 => Some(format!("{name}={}", quoted(&texts[0]))),
+        Value::Texts(texts) => {
+            Some(format!("{name}=[{}]", texts.iter().map(quoted).collect::<Vec<_>>().join(", ")))
+        }
+        Value::Table(_) => Some(format!("{name}=...")),
+    });
+    let all: Vec<String> = ["...".to_owned()].into_iter().chain(said).collect();
+    format!("triview.{function}({})", all.join(", "))
 }
 
 /// The names of the options of a verb; none where there is no such verb.

@@ -1,6 +1,7 @@
 //! What can be asked about labels: `label`, `estimate --label`, and `compare`.
 
 use crate::args::{MORE, MethodArgs, TableArgs, trimmed};
+use crate::picture_args::PictureArgs;
 use anyhow::{Result, bail};
 use clap::Args;
 use std::path::PathBuf;
@@ -145,7 +146,7 @@ impl FewLabelsArgs {
 #[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview compare scores.parquet\n  \
     triview compare new.parquet --source old.parquet --label digit\n  \
-    triview compare new.csv --source old.csv --source-label label --svg field.svg --json")]
+    triview compare new.csv --source old.csv --source-label label --report field.html --json")]
 pub(crate) struct CompareArgs {
     /// Score tables; `-` reads CSV from standard input
     #[arg(required = true, value_name = "TABLE")]
@@ -159,9 +160,8 @@ pub(crate) struct CompareArgs {
     /// Its column of labels [default: that of --label, or label]
     #[arg(long, value_name = "COLUMN", requires = "source")]
     pub(crate) source_label: Option<String>,
-    /// Where to draw risk and error rate by each method
-    #[arg(long, value_name = "FILE")]
-    pub(crate) svg: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) pictures: PictureArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,7 @@
 //! What can be asked of the commands that learn: `train`, `score`, `adapt` and `reproduce`.
 
 use crate::args::{MORE, trimmed};
+use crate::picture_args::PictureArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use triview_table::Origin;
@@ -95,6 +96,7 @@ pub(crate) struct ScoreArgs {
     triview adapt new.parquet --model seed.safetensors -o adapted.safetensors\n  \
     triview adapt new.parquet --model seed.safetensors --label digit -o adapted.safetensors\n  \
     triview adapt new.parquet --model seed.safetensors --source old.parquet --source-label digit -o adapted.safetensors\n  \
+    triview adapt new.parquet --model seed.safetensors -o adapted.safetensors --report adapted.html\n  \
     triview adapt new.parquet --model seed.safetensors --radius 2 --no-judgement -o adapted.safetensors")]
 pub(crate) struct AdaptArgs {
     /// Feature tables; `-` reads CSV from standard input
@@ -136,6 +138,8 @@ pub(crate) struct AdaptArgs {
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", default_value_t = 0.95)]
     pub(crate) level: f64,
+    #[command(flatten)]
+    pub(crate) pictures: PictureArgs,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,

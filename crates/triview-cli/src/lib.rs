@@ -12,6 +12,7 @@ mod label_args;
 mod learning_args;
 mod mnist;
 mod output;
+mod picture_args;
 mod progress;
 mod truth;
 
@@ -22,7 +23,8 @@ use std::ffi::OsString;
 
 /// Answers the arguments of a command line, the program's name first, and says with which status to exit.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let mut cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
         Err(usage) => {
             // Help is printed to standard output and ends well; everything else is a question not understood.
@@ -30,6 +32,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> u8 {
             return if usage.use_stderr() { answer::CANNOT_ANSWER } else { answer::ANSWERED };
         }
     };
+    cli.global.command = answer::typed(&arguments);
     let answered = use_threads(&cli.global).and_then(|()| run(&cli)).and_then(|answer| answer.print());
     match answered {
         Ok(status) => status,

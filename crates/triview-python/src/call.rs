@@ -1,7 +1,7 @@
 //! Questions about tables, as the command line answers them.
 
 use crate::records::Records;
-use crate::work::wait;
+use crate::work::{TriviewError, wait};
 use pyo3::prelude::*;
 use triview_cli::call::{Call, Value};
 use triview_table::Origin;
@@ -55,6 +55,10 @@ pub(crate) struct Outcome {
     json: Option<String>,
     /// The same for a person.
     text: String,
+    /// A page to look at, in one HTML file, where there is one.
+    page: Option<String>,
+    /// What of it fits in a notebook.
+    card: Option<String>,
     /// Whether no diagnostic speaks against it.
     trusted: bool,
     /// What was noted on the way.
@@ -63,8 +67,15 @@ pub(crate) struct Outcome {
 
 impl Outcome {
     pub(crate) fn new(answer: triview_cli::call::Answer, notes: Vec<String>) -> Self {
-        Self { json: answer.json, text: answer.text, trusted: answer.trusted, notes }
+        let (page, card) = answer.page.map(|page| (page.html, page.card)).unzip();
+        Self { json: answer.json, text: answer.text, page, card, trusted: answer.trusted, notes }
     }
+}
+
+/// Writes a text to a file, whole or not at all.
+#[pyfunction]
+pub(crate) fn write(py: Python<'_>, path: std::path::PathBuf, text: &str) -> PyResult<()> {
+    py.detach(|| triview_cli::call::write(&path, text)).map_err(TriviewError::new_err)
 }
 
 /// The names of the options that `verb` has on the command line.

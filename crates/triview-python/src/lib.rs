@@ -24,7 +24,7 @@ fn main(py: Python<'_>, arguments: Vec<OsString>) -> u8 {
 #[pymodule]
 mod _core {
     #[pymodule_export]
-    use crate::call::{Outcome, call, options};
+    use crate::call::{Outcome, call, options, write};
     #[pymodule_export]
     use crate::main;
     #[pymodule_export]

@@ -1,10 +1,11 @@
 //! Several answers to one question, side by side.
 
+use crate::draw::{Dot, Dots, Mark, Panel};
 use crate::json::{self, ByName, Made};
-use crate::picture::{Dots, Panel};
-use crate::text::{Align, WIDTH, aligned, count, name, plain, with_error, wrapped};
+use crate::text::{Align, Share, WIDTH, aligned, count, name, plain, with_error, wrapped};
 use serde::Serialize;
 use serde::ser::{SerializeMap, Serializer};
+use triview::answer::Interval;
 use triview::baselines::{Baseline, Old};
 use triview::estimator::Estimate;
 use triview::loss::Loss;
@@ -82,12 +83,12 @@ impl Truth {
         self.rows as u64
     }
 
-    fn risk(&self) -> (f64, f64) {
+    pub(crate) fn risk(&self) -> (f64, f64) {
         let [mean, square] = self.losses.map(|sum| sum / self.rows);
         (mean, ((square - mean * mean).max(0.0) / (self.rows - 1.0).max(1.0)).sqrt())
     }
 
-    fn error_rate(&self) -> (f64, f64) {
+    pub(crate) fn error_rate(&self) -> (f64, f64) {
         let share = self.wrong / self.rows;
         (share, (share * (1.0 - share) / (self.rows - 1.0).max(1.0)).sqrt())
     }
@@ -200,26 +201,41 @@ impl Comparison<'_> {
     }
 
     /// Risk and error rate by all methods that say either.
-    pub fn picture(&self) -> Dots {
+    pub(crate) fn picture(&self) -> Dots {
         let lines: Vec<&Line> =
             self.lines.iter().filter(|line| line.risk.is_some() || line.error_rate.is_some()).collect();
-        let panel = |title: String, truth: Option<f64>, of: &dyn Fn(&Line) -> Option<Ranged>| Panel {
-            title,
-            truth,
-            values: lines.iter().map(|line| of(line)).collect(),
+        let own = if self.estimate.trusted() { Mark::Own } else { Mark::Doubted };
+        let panel = |title: String, share: bool, truth: Option<f64>, of: &dyn Fn(&Line) -> Option<Ranged>| {
+            let dot = |line: &&Line| {
+                let (value, interval) = of(line)?;
+                let label = if share { Share(value).to_string() } else { plain(value) };
+                let interval = interval.map(|[low, high]| Interval { low, high });
+                let mark = if line.name == "triview" { own } else { Mark::Other };
+                Some(Dot { value, interval, label, mark })
+            };
+            let line = truth.map(|truth| ("truth".to_owned(), truth));
+            Panel { title, share, line, dots: lines.iter().map(dot).collect() }
         };
         let truth = self.truth.as_ref();
+        let by_truth = truth.map_or(String::new(), |truth| {
+            format!(" The line is the truth by {} labels.", count(truth.rows()))
+        });
         Dots {
-            title: match truth {
-                Some(_) => "How wrong the model is by each method; the line is the truth".to_owned(),
-                None => "How wrong the model is by each method".to_owned(),
-            },
+            title: "How wrong the model is by each method".to_owned(),
+            description: format!(
+                "Dots, with an interval where the method has one, one row a method.{by_truth}"
+            ),
+            kind: "method".to_owned(),
+            note: by_truth.trim().to_owned(),
             rows: lines.iter().map(|line| line.name.to_owned()).collect(),
             panels: vec![
-                panel(format!("{} risk", self.estimate.loss), truth.map(|truth| truth.risk().0), &|line| {
-                    line.risk
-                }),
-                panel("error rate".to_owned(), truth.map(|truth| truth.error_rate().0), &|line| {
+                panel(
+                    format!("{} risk", self.estimate.loss),
+                    false,
+                    truth.map(|truth| truth.risk().0),
+                    &|line| line.risk,
+                ),
+                panel("error rate".to_owned(), true, truth.map(|truth| truth.error_rate().0), &|line| {
                     line.error_rate
                 }),
             ],

@@ -5,8 +5,11 @@
 #![forbid(unsafe_code)]
 
 pub mod comparison;
+pub mod draw;
+pub mod html;
 pub mod json;
-pub mod picture;
+mod markup;
+mod picture;
 pub mod segments;
 pub mod text;
 pub mod words;

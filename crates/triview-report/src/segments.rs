@@ -28,6 +28,8 @@ pub struct Segmented {
     pub column: String,
     /// One for each of its values, in the order of their first rows, or of time.
     pub segments: Vec<Segment>,
+    /// Whether these are periods, in the order of time.
+    pub in_time: bool,
     /// Why the answer of all rows is that of the segments, where it is.
     pub drift: Option<Drift>,
 }
@@ -125,6 +127,23 @@ impl Segmented {
         SegmentedObject { whole, by: By { column: &self.column, by_chance, drift: self.drift, segments } }
     }
 
+    /// What is to be kept in mind when so many are looked at, and why the answer of all rows is theirs where it is.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        let ByChance { intervals_missed, tests_failed } = self.by_chance();
+        let chance = format!(
+            "Each is judged as if it were the only one: of so many, {intervals_missed:.1} intervals miss their risk and \
+             {tests_failed:.1} tests fail by chance."
+        );
+        let drift = self.drift.as_ref().map(|drift| {
+            format!(
+                "The answer of all rows is the mean of these: in all rows the views depend on each other (p = {:.3}), within the \
+                 segments they do not (p = {:.3} to {:.3}, {:.3} together). Rows that change from segment to segment make it so.",
+                drift.whole_p_value, drift.smallest_p_value, drift.largest_p_value, drift.segments_p_value
+            )
+        });
+        [chance].into_iter().chain(drift).collect()
+    }
+
     /// A line for each segment, then what speaks against some of them.
     pub fn text(&self) -> String {
         let column = name(&self.column, NAME_WIDTH);
@@ -168,21 +187,8 @@ impl Segmented {
         (align[0], align[6]) = (Align::Left, Align::Left);
         let mut text = aligned(&align, rows);
         text.push('\n');
-        let ByChance { intervals_missed, tests_failed } = self.by_chance();
-        let words = format!(
-            "\nEach is judged as if it were the only one: of so many, {intervals_missed:.1} intervals miss their risk and \
-             {tests_failed:.1} tests fail by chance."
-        );
-        text += &wrapped(&words, WIDTH, 0);
-        text.push('\n');
-        if let Some(drift) = &self.drift {
-            let words = format!(
-                "\nThe answer of all rows is the mean of these: in all rows the views depend on each other (p = {:.3}), within the \
-                 segments they do not (p = {:.3} to {:.3}, {:.3} together). Rows that change from segment to segment make it so.",
-                drift.whole_p_value, drift.smallest_p_value, drift.largest_p_value, drift.segments_p_value
-            );
-            text += &wrapped(&words, WIDTH, 0);
-            text.push('\n');
+        for words in self.remarks() {
+            text += &format!("{}\n", wrapped(&words, WIDTH, 0));
         }
         if !remarks.is_empty() {
             text.push('\n');

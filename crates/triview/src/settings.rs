@@ -91,6 +91,8 @@ pub(crate) mod metrics {
     pub(crate) const PROBABILITIES: usize = 256;
     /// Standard errors of their difference beyond which the two ways of estimating disagree.
     pub(crate) const DISAGREEMENT: f64 = 3.0;
+    /// Rows that a bin of confidence needs to be shown: of fewer next to nothing is known.
+    pub(crate) const FEWEST_OF_A_BIN: f64 = 20.0;
 }
 
 pub(crate) mod temperature {

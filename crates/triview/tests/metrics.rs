@@ -53,6 +53,37 @@ fn every_metric_is_within_its_standard_error_and_the_models_belief_is_not() {
 }
 
 #[test]
+fn calibration_is_that_of_the_labels_bin_by_bin() {
+    let (schema, batch, labels) = draw(Preset::Six, 10_000, 1);
+    // What the labels say, in the same fifteen bins of the same width.
+    let mut bins = [[0.0f64; 3]; 15];
+    for (row, label) in labels.iter().enumerate() {
+        let score = |class: usize| (0..3).map(|v| batch.column(v, class)[row]).sum::<f64>();
+        let scores: Vec<f64> = (0..6).map(score).collect();
+        let largest = (0..6).max_by(|a, b| scores[*a].total_cmp(&scores[*b])).unwrap();
+        let confidence = 1.0 / scores.iter().map(|score| (score - scores[largest]).exp()).sum::<f64>();
+        let bin = &mut bins[((15.0 * confidence) as usize).min(14)];
+        bin[0] += confidence;
+        bin[1] += f64::from(largest == *label);
+        bin[2] += 1.0;
+    }
+    let truth: Vec<[f64; 3]> = bins.into_iter().filter(|bin| bin[2] >= 20.0).collect();
+    let metrics =
+        Params::new().check().unwrap().estimate(&InMemory::new(schema, [batch])).unwrap().metrics.unwrap();
+    assert_eq!(metrics.calibration.len(), truth.len());
+    for (bin, [confidence, correct, rows]) in metrics.calibration.iter().zip(truth) {
+        assert!(
+            (bin.share - rows / 10_000.0).abs() < 1e-9 && (bin.confidence - confidence / rows).abs() < 1e-9
+        );
+        let share = correct / rows;
+        let noise = (share * (1.0 - share) / rows).sqrt().max(0.01);
+        // The largest of some ten normals is beyond 4.2 once in four thousand times.
+        let z = (bin.correct.value - share) / bin.correct.standard_error.hypot(noise);
+        assert!(z.abs() < 4.2, "{z} standard errors off at {}: {bin:?} and {share}", bin.confidence);
+    }
+}
+
+#[test]
 fn any_loss_is_the_mean_over_rows_and_classes() {
     let (schema, batch, labels) = draw(Preset::Three, 10_000, 1);
     let truth = log_loss(&batch, &labels);

@@ -2,7 +2,7 @@
 
 use super::{Asked, FRONT};
 use crate::answer::{Answer, in_words, made};
-use crate::args::{By, InputArgs};
+use crate::args::{By, Global, InputArgs};
 use crate::commands::label;
 use crate::inputs::open_tables;
 use anyhow::Result;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 use triview::data::{Sample, Schema, Source};
 use triview::estimator::Labeller;
 use triview::{Moments, Plan};
+use triview_report::html::{self, Beside};
 use triview_report::json::{self, Diagnosis, EstimateObject};
 use triview_report::segments::{Segment, Segmented};
 use triview_report::text;
@@ -32,10 +33,15 @@ pub struct SummedBy {
 pub fn diagnose(moments: &Moments, level: f64, seed: u64) -> Result<Answer, String> {
     let solved = moments.solve(level, seed).map_err(|error| in_words(&error.into(), FRONT))?;
     let estimate = solved.estimate();
-    let object = json::to_text(&Diagnosis::new(&estimate, FRONT, &made(seed, &[])));
+    let made = made(seed, &[]);
+    let object = json::to_text(&Diagnosis::new(&estimate, FRONT, &made));
     let object = object.map_err(|error| error.to_string())?;
     let shown = text::diagnosis(&estimate, FRONT);
-    Ok(Answer::new(shown).with_json(object, false).trusted(estimate.trusted()))
+    let page = html::diagnosis(&estimate, FRONT);
+    let command = format!("moments.diagnose(level={level}, seed={seed})");
+    let global = Global { front: FRONT, command, ..Global::default() };
+    let answer = Answer::new(shown).with_json(object, false).trusted(estimate.trusted());
+    answer.with_page(&page, &made, &global, None).map_err(|error| in_words(&error, FRONT))
 }
 
 /// What labels the rows of moments.
@@ -90,7 +96,7 @@ impl Asked {
                 Segment { name: name.clone(), rows, outcome }
             };
             let segments = by.segments.iter().map(segment).collect();
-            Segmented { column: by.column.clone(), segments, drift: None }
+            Segmented { column: by.column.clone(), segments, in_time: false, drift: None }
         });
         if let Some(segmented) = &mut segmented {
             estimate = segmented.judge(estimate);
@@ -109,7 +115,10 @@ impl Asked {
             }
         };
         let some_segment = segmented.as_ref().is_none_or(Segmented::any_trusted);
-        Ok(Answer::new(shown).with_json(object, false).trusted(estimate.trusted() && some_segment))
+        let page =
+            html::estimate(&estimate, Beside { segments: segmented.as_ref(), ..Beside::default() }, FRONT);
+        let answer = Answer::new(shown).with_json(object, false).trusted(estimate.trusted() && some_segment);
+        answer.with_page(&page, &made, &self.global, None)
     }
 
     /// The surrogate labels and the posteriors of these rows.

@@ -9,6 +9,7 @@ use crate::progress::Progress;
 use anyhow::Result;
 use triview::data::Source;
 use triview::learning::{AdaptParams, FeatureBatch};
+use triview_report::html;
 use triview_report::json::{self, AdaptObject};
 use triview_report::text;
 use triview_table::Keep;
@@ -26,7 +27,9 @@ pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
     }
     let adapter = params.judged(!args.no_judgement).check()?;
     let tables = output::files(args.inputs.iter().chain(&args.source));
-    output::check(&args.output, tables.into_iter().chain([args.model.as_path()]))?;
+    let taken: Vec<_> = tables.into_iter().chain([args.model.as_path()]).collect();
+    output::check(&args.output, taken.iter().copied())?;
+    args.pictures.check(taken.into_iter().chain([args.output.as_path()]))?;
     let seed = model::read(&args.model)?;
     let table = open(&args.inputs, &args.model, &seed, args.label.as_deref(), Keep::Nothing)?;
     let progress = Progress::new(global);
@@ -48,9 +51,12 @@ pub(crate) fn run(args: &AdaptArgs, global: &Global) -> Result<Answer> {
             args.output.display()
         ));
     }
+    let page = html::adaptation(&adaptation, args.level, global.front);
+    args.pictures.draw(&page, &progress)?;
     drop(progress);
     let made = made(global.seed, &args.inputs);
     let object = json::to_text(&AdaptObject::new(&adaptation, args.level, global.front, &made))?;
     let shown = text::adaptation(&adaptation, global.front);
-    Ok(Answer::new(shown).with_json(object, args.json).trusted(adaptation.supported()))
+    let answer = Answer::new(shown).with_json(object, args.json).trusted(adaptation.supported());
+    answer.with_page(&page, &made, global, args.pictures.report.as_deref())
 }

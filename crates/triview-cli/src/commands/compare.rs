@@ -12,6 +12,7 @@ use triview::data::{Sample, Source};
 use triview::estimator::Estimate;
 use triview::loss::{self, Loss};
 use triview_report::comparison::{Comparison, Line, Truth};
+use triview_report::html;
 use triview_report::json;
 use triview_table::Table;
 
@@ -26,9 +27,7 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
     }
     let inputs: Vec<_> = args.inputs.iter().chain(&args.source).cloned().collect();
     refuse_moments(&inputs, "compare")?;
-    if let Some(path) = &args.svg {
-        output::check(path, output::files(&inputs))?;
-    }
+    args.pictures.check(output::files(&inputs))?;
     let loss = loss::by_name(args.method.loss.as_deref().unwrap_or("log"))?;
     let mut options = args.table.read_options(None);
     options.label.clone_from(&args.label);
@@ -45,15 +44,15 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
     note_changes(&table, &progress);
     progress.spin("asking the baselines");
     let baselines = baselines::all(sample.rows(), old.as_ref(), &*loss);
-    drop(progress);
     let lines = [own(&estimate)].into_iter().chain(baselines.into_iter().map(Line::of)).collect();
     let comparison = Comparison { estimate: &estimate, truth, lines, sampled: sample.rows().rows() };
-    if let Some(path) = &args.svg {
-        output::write_text(path, &comparison.picture().svg()?)?;
-    }
+    let page = html::comparison(&comparison, global.front);
+    args.pictures.draw(&page, &progress)?;
+    drop(progress);
     let made = made(global.seed, &inputs);
     let object = json::to_text(&comparison.object(&made))?;
-    Ok(Answer::new(comparison.text()).with_json(object, args.json).trusted(estimate.trusted()))
+    let answer = Answer::new(comparison.text()).with_json(object, args.json).trusted(estimate.trusted());
+    answer.with_page(&page, &made, global, args.pictures.report.as_deref())
 }
 
 /// The labelled rows of the old domain, a sample of them where they are many.

@@ -14,6 +14,7 @@ use triview::Moments;
 use triview::data::Sample;
 use triview::diagnostics::Alarm;
 use triview::estimator::{Amplified, Estimate, Estimator};
+use triview_report::html::{self, Beside};
 use triview_report::json::{self, EstimateObject};
 use triview_report::segments::{Segment, Segmented};
 use triview_report::text;
@@ -28,9 +29,12 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if args.labels.any() {
         return few_labels::run(args, &estimator, global);
     }
+    let mut taken = output::files(&args.input.inputs);
     if let Some(path) = &args.save_posterior {
-        output::check(path, output::files(&args.input.inputs))?;
+        output::check(path, taken.iter().copied())?;
+        taken.push(path);
     }
+    args.pictures.check(taken)?;
     let by = args.by.as_deref().map(|column| By { column, period: args.period });
     let inputs = Inputs::open(&args.input, by)?;
     let progress = Progress::new(global);
@@ -49,6 +53,9 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         true => Solved { estimate: inputs.estimate(&estimator, &progress)?, amplified: None, segments: None },
         false => from_moments(args, &estimator, inputs, &progress)?,
     };
+    let beside = Beside { amplified: amplified.as_ref(), segments: segments.as_ref(), ..Beside::default() };
+    let page = html::estimate(&estimate, beside, global.front);
+    args.pictures.draw(&page, &progress)?;
     drop(progress);
     let made = made(global.seed, &args.input.inputs);
     let object = EstimateObject::new(&estimate, global.front, Some(&made));
@@ -65,7 +72,8 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         }
     };
     let some_segment = segments.as_ref().is_none_or(Segmented::any_trusted);
-    Ok(Answer::new(shown).with_json(object, args.json).trusted(estimate.trusted() && some_segment))
+    let answer = Answer::new(shown).with_json(object, args.json).trusted(estimate.trusted() && some_segment);
+    answer.with_page(&page, &made, global, args.pictures.report.as_deref())
 }
 
 /// The estimate, and what else was asked for.
@@ -88,7 +96,16 @@ fn from_moments(
             if args.period.is_some() {
                 segments.sort_by(|a, b| in_time(&a.name, &b.name));
             }
-            (whole, Some(sample), Some(Segmented { column: column.clone(), segments, drift: None }))
+            (
+                whole,
+                Some(sample),
+                Some(Segmented {
+                    column: column.clone(),
+                    segments,
+                    in_time: args.period.is_some(),
+                    drift: None,
+                }),
+            )
         }
         (_, inputs) => {
             let (moments, sample) = inputs.moments(estimator, progress)?;

@@ -15,6 +15,7 @@ use std::path::Path;
 use triview::data::Sample;
 use triview::estimator::few_labels::{Labelled, Worth};
 use triview::estimator::{Estimate, Estimator};
+use triview_report::html::{self, Beside, Page};
 use triview_report::json::{self, EstimateObject};
 use triview_report::text::{self, Budget};
 use triview_table::{Error, Keep, Table, Values, write_columns};
@@ -26,10 +27,13 @@ pub(crate) fn run(args: &EstimateArgs, estimator: &Estimator, global: &Global) -
     asked.check()?;
     let mut options = args.input.table.read_options(None);
     options.label.clone_from(&asked.label);
+    let mut taken = output::files(&args.input.inputs);
     if let Some(path) = &asked.label_rows {
-        output::check(path, output::files(&args.input.inputs))?;
+        output::check(path, taken.iter().copied())?;
+        taken.push(path);
         options.keep = asked.keep.clone().map_or(Keep::All, Keep::Named);
     }
+    args.pictures.check(taken)?;
     let table = Table::of(&args.input.inputs, &options)?;
     let progress = Progress::new(global);
     let source = progress.watch(&table, table.rows());
@@ -60,17 +64,21 @@ pub(crate) fn run(args: &EstimateArgs, estimator: &Estimator, global: &Global) -
         (Some(path), None) => progress.note(&format!("no rows to label, so no `{}`", path.display())),
         (None, _) => {}
     }
+    let beside = Beside { labelled: labelled.as_ref(), budget: budget.as_ref(), ..Beside::default() };
+    let page = html::estimate(&estimate, beside, global.front);
+    args.pictures.draw(&page, &progress)?;
     drop(progress);
-    answer(args, global, &estimate, labelled.as_ref(), budget.as_ref())
+    answer(args, global, &estimate, beside, &page)
 }
 
 fn answer(
     args: &EstimateArgs,
     global: &Global,
     estimate: &Estimate,
-    labelled: Option<&Labelled>,
-    budget: Option<&Budget>,
+    beside: Beside<'_>,
+    page: &Page,
 ) -> Result<Answer> {
+    let Beside { labelled, budget, .. } = beside;
     let trusted = labelled.map_or(estimate.trusted(), Labelled::trusted);
     let made = made(global.seed, &args.input.inputs);
     let object = EstimateObject::new(estimate, global.front, Some(&made)).metrics(args.metrics);
@@ -83,7 +91,8 @@ fn answer(
     if let Some(budget) = budget {
         shown += &format!("\n{}", text::budget(budget, estimate.trusted()));
     }
-    Ok(Answer::new(shown).with_json(object, args.json).trusted(trusted))
+    let answer = Answer::new(shown).with_json(object, args.json).trusted(trusted);
+    answer.with_page(page, &made, global, args.pictures.report.as_deref())
 }
 
 /// How many labels bring the interval to a width, where there are some already.

@@ -7,6 +7,7 @@ use crate::progress::Progress;
 use anyhow::Result;
 use indicatif::HumanCount;
 use triview::sequences::{Adapted, Chain, Paths, SequenceEstimate, SequenceParams};
+use triview_report::html::{self, Page};
 use triview_report::json;
 use triview_report::json::SequencesObject;
 use triview_report::text::{self, WIDTH, names};
@@ -24,6 +25,7 @@ pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
         output::check(path, taken.iter().copied())?;
         taken.push(path);
     }
+    args.pictures.check(taken)?;
     let chain = read_transitions(&args.transition)?;
     let table = SequenceTable::of(&args.inputs, chain.states())?;
     let progress = Progress::new(global);
@@ -45,14 +47,17 @@ pub(crate) fn run(args: &HmmArgs, global: &Global) -> Result<Answer> {
     if let Some(path) = &args.save_transition {
         write_transitions(path, estimate.adapted.chain())?;
     }
+    let page = html::sequences(&estimate, global.front);
+    args.pictures.draw(&page, &progress)?;
     drop(progress);
-    Ok(answer(args, global, &estimate)?.trusted(estimate.trusted()))
+    Ok(answer(args, global, &estimate, &page)?.trusted(estimate.trusted()))
 }
 
-fn answer(args: &HmmArgs, global: &Global, estimate: &SequenceEstimate) -> Result<Answer> {
+fn answer(args: &HmmArgs, global: &Global, estimate: &SequenceEstimate, page: &Page) -> Result<Answer> {
     let made = made(global.seed, &args.inputs);
     let object = json::to_text(&SequencesObject::new(estimate, global.front, &made))?;
-    Ok(Answer::new(text::sequences(estimate, global.front)).with_json(object, args.json))
+    let answer = Answer::new(text::sequences(estimate, global.front)).with_json(object, args.json);
+    answer.with_page(page, &made, global, args.pictures.report.as_deref())
 }
 
 /// Names of the columns of labels.

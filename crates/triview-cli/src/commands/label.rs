@@ -10,6 +10,7 @@ use anyhow::{Result, bail};
 use indicatif::HumanCount;
 use triview::data::{Batch, Sample, Schema};
 use triview::estimator::Labeller;
+use triview_report::html::{self, Beside};
 use triview_report::json::{self, EstimateObject};
 use triview_report::text;
 use triview_table::{Error, Format, Keep, Table, Values, write_array, write_columns};
@@ -69,7 +70,8 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     let made = made(global.seed, &args.inputs);
     let object = json::to_text(&EstimateObject::new(&estimate, global.front, Some(&made)))?;
     let shown = text::estimate(&estimate, None, global.front, false);
-    Ok(Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted()))
+    let answer = Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted());
+    answer.with_page(&html::estimate(&estimate, Beside::default(), global.front), &made, global, None)
 }
 
 /// The columns that are carried along: those named, or all; an array has none.

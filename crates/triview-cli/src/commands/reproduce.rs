@@ -18,6 +18,7 @@ use triview::learning::{
     AdaptParams, Adaptation, Adapter, FeatureBatch, FeatureSchema, LogisticModel, LogisticParams, error_rate,
     log_loss, predictive_entropy,
 };
+use triview_report::draw::Chart;
 
 /// The radius of the ball in figures b and c, in standardised features; chosen on other draws (docs/adaptation.md).
 const RADIUS: f64 = 2.0;
@@ -125,11 +126,11 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> Result<Answer> {
             // Written after every draw, so that what is done is not lost.
             let (suffix, Points { risks, adapted }) = (if clipped { "-clipped" } else { "" }, &points[at]);
             write(format!("figure-a{suffix}.csv"), figures::risk_table(risks))?;
-            write(format!("figure-a{suffix}.svg"), figures::risk_chart(risks, clipped).svg()?)?;
+            write(format!("figure-a{suffix}.svg"), drawn(&figures::risk_chart(risks, clipped))?)?;
             for ((name, labels), points) in SEEDS.iter().zip(adapted) {
                 write(format!("figure-{name}{suffix}.csv"), figures::adapt_table(points))?;
                 let chart = figures::adapt_chart(points, *labels, clipped);
-                write(format!("figure-{name}{suffix}.svg"), chart.svg()?)?;
+                write(format!("figure-{name}{suffix}.svg"), drawn(&chart)?)?;
             }
         }
     }
@@ -137,6 +138,11 @@ pub(crate) fn run(args: &ReproduceArgs, global: &Global) -> Result<Answer> {
     let lines: Vec<String> =
         written.iter().map(|name| args.output.join(name).display().to_string() + "\n").collect();
     Ok(Answer::new(lines.concat()))
+}
+
+/// A figure as a file.
+fn drawn(chart: &Chart) -> Result<String> {
+    Ok(chart.picture().context("the figure has no point to draw")?.svg())
 }
 
 /// The seed of one of the random things of a draw.

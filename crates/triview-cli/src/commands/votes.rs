@@ -13,6 +13,7 @@ use rand_pcg::Pcg64;
 use rand_pcg::rand_core::{Rng, SeedableRng};
 use std::path::Path;
 use triview::votes::{ItemLabel, VoteEstimate, VoteParams};
+use triview_report::html;
 use triview_report::json::{self, VotesObject};
 use triview_report::text::{self, Budget, WIDTH, names};
 use triview_table::{Error, Format, Keep, Origin, Values, VoteOptions, VoteTable, write_columns};
@@ -86,13 +87,16 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     asked.check()?;
     let mut inputs = args.input.inputs.clone();
     inputs.extend(args.crowd.gold.clone());
+    let mut taken = output::files(&inputs);
     let keep = match &asked.label_rows {
         None => Keep::Nothing,
         Some(path) => {
-            output::check(path, output::files(&inputs))?;
+            output::check(path, taken.iter().copied())?;
+            taken.push(path);
             asked.keep.clone().map_or(Keep::All, Keep::Named)
         }
     };
+    args.pictures.check(taken)?;
     let progress = Progress::new(global);
     let asked_for = Asked {
         inputs: &args.input.inputs,
@@ -122,6 +126,8 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
         (Some(path), None) => progress.note(&format!("no items to label, so no `{}`", path.display())),
         (None, _) => {}
     }
+    let page = html::votes(&estimate, &table.annotators, budget.as_ref(), global.front);
+    args.pictures.draw(&page, &progress)?;
     drop(progress);
     let made = made(global.seed, &inputs);
     let object = VotesObject::new(&estimate, &table.annotators, global.front, &made);
@@ -130,7 +136,8 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if let Some(budget) = &budget {
         shown += &format!("\n{}", text::gold_budget(budget));
     }
-    Ok(Answer::new(shown).with_json(object, args.json).trusted(estimate.trusted()))
+    let answer = Answer::new(shown).with_json(object, args.json).trusted(estimate.trusted());
+    answer.with_page(&page, &made, global, args.pictures.report.as_deref())
 }
 
 /// So many items without gold, each with the same chance, in their order.
@@ -246,7 +253,9 @@ pub(crate) fn label(args: &LabelArgs, global: &Global) -> Result<Answer> {
     let made = made(global.seed, &inputs);
     let object = json::to_text(&VotesObject::new(&estimate, &table.annotators, global.front, &made))?;
     let shown = text::votes(&estimate, &table.annotators, global.front);
-    Ok(Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted()))
+    let answer = Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted());
+    let page = html::votes(&estimate, &table.annotators, None, global.front);
+    answer.with_page(&page, &made, global, None)
 }
 
 /// The numbers that classes are, where there are three or more and all are numbers.

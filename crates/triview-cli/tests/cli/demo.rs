@@ -11,13 +11,20 @@ fn text_and_picture() {
     for curve in ["true risk", "estimate", "validation risk", "predictive entropy"] {
         assert!(svg.contains(curve), "{curve}");
     }
+    assert!(svg.contains("<title>") && svg.contains("<desc>"));
+    let page = folder.read("triview-demo.html");
+    assert!(
+        page.contains("<svg") && page.contains("predictive entropy") && page.contains("triview demo</dd>"),
+        "{page}"
+    );
 }
 
 #[test]
 fn the_estimate_follows_the_truth_where_the_others_do_not() {
     let folder = Folder::new();
-    let object = folder.json(&["demo", "--json", "--svg", "curves.svg"]);
+    let object = folder.json(&["demo", "--json", "--svg", "curves.svg", "--report", "curves.html"]);
     assert!(folder.path("curves.svg").exists() && !folder.path("triview-demo.svg").exists());
+    assert!(folder.path("curves.html").exists() && !folder.path("triview-demo.html").exists());
     let steps = object["steps"].as_array().expect("an array");
     assert_eq!(steps.len(), 11);
     for step in steps {

@@ -28,7 +28,7 @@ fn dependent_views_are_named_and_end_in_one() {
     assert_eq!(first["views"], serde_json::json!(["a", "b"]));
     assert!(first.get("class").is_none(), "{first}");
     let svg = folder.read("dependence.svg");
-    assert!(svg.starts_with("<svg") && svg.contains("a and b") && svg.contains("dots: p"), "{svg}");
+    assert!(svg.starts_with("<svg") && svg.contains("a and b") && svg.contains("square: p"), "{svg}");
 
     let run = folder.run(&["estimate", "scores.csv"]);
     assert_eq!(run.code, 1, "{run:?}");

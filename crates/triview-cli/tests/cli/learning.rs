@@ -54,8 +54,16 @@ fn true_risk(folder: &Folder, scores: &str) -> f64 {
 #[test]
 fn train_score_adapt() {
     let folder = folder();
-    let adapted =
-        folder.json(&["adapt", "new.csv", "--model", "seed.safetensors", "-o", "new.model", "--json"]);
+    let asked = ["adapt", "new.csv", "--model", "seed.safetensors", "-o", "new.model", "--json"];
+    let adapted = folder.json(&[&asked[..], &["--report", "new.html", "--svg", "new.svg"]].concat());
+    let page = folder.read("new.html");
+    assert!(
+        page.contains("<h1>The adapted model is better") && page.contains("Nothing speaks against it"),
+        "{page}"
+    );
+    assert!(folder.read("new.svg").contains("<title>The adapted model beside the seed</title>"));
+    let taken = folder.refused(&[&asked[..], &["--report", "new.model"]].concat());
+    assert!(taken.contains("would be overwritten"), "{taken}");
     assert_eq!((adapted["verdict"].as_str(), adapted["trusted"].as_bool()), (Some("improved"), Some(true)));
     assert!(number(&adapted, "gap") <= 0.001 && number(&adapted, "rows") == 3000.0);
     let risk = |model: &str| {
@@ -149,12 +157,18 @@ fn text_and_exit_status() {
     let read = || std::fs::read(folder.path("adapted.model")).expect("a model");
     assert_eq!(read(), before);
     let args = ["adapt", "again.csv", "--model", "seed.safetensors", "--radius", "2", "-o", "adapted.model"];
-    assert_eq!(folder.run(&[args.as_slice(), &["--force"]].concat()).code, 1);
+    assert_eq!(folder.run(&[&args[..], &["--force", "--report", "forced.html"]].concat()).code, 1);
+    let page = folder.read("forced.html");
+    assert!(page.contains("<h1>Keep the seed model") && page.contains("Not to be trusted"), "{page}");
     assert_ne!(read(), before);
     // Without a judgement there is none.
     let args = ["adapt", "new.csv", "--model", "seed.safetensors", "--radius", "2", "--no-judgement"];
-    let run = folder.answered(&[args.as_slice(), &["-o", "fast.model"]].concat());
+    let run = folder
+        .answered(&[&args[..], &["-o", "fast.model", "--report", "fast.html", "--svg", "no.svg"]].concat());
     assert!(!run.stdout.contains("risk"), "{run:?}");
+    assert!(run.stderr.contains("there is nothing to draw in `no.svg`") && !folder.path("no.svg").exists());
+    let page = folder.read("fast.html");
+    assert!(page.contains("<h1>The adapted model was not judged") && page.contains("Untested"), "{page}");
 }
 
 #[test]

@@ -12,6 +12,7 @@ mod labels;
 mod latent;
 mod learning;
 mod missing;
+mod pages;
 mod segments;
 mod simulate;
 mod states;

@@ -13,7 +13,7 @@ use triview::error::Unmeasured;
 use triview::estimator::few_labels::Labelled;
 use triview::estimator::{Amplified, Estimate, Fit};
 use triview::latent::Tried;
-use triview::metrics::{Measured, Metric, Metrics};
+use triview::metrics::{Bin, Measured, Metric, Metrics};
 use triview::moments::{Grouping, OtherPartition};
 
 /// An [`Estimate`] under the names of the contract.
@@ -262,8 +262,26 @@ struct MetricsObject {
     auc: MetricObject,
     confusion: Vec<Vec<f64>>,
     confusion_axes: [&'static str; 2],
+    calibration: Vec<BinObject>,
     rows: usize,
     mass: f64,
+}
+
+/// Rows of which the model is about equally sure.
+#[derive(Debug, serde::Serialize)]
+struct BinObject {
+    confidence: f64,
+    correct: f64,
+    standard_error: f64,
+    interval: Interval,
+    share: f64,
+}
+
+impl BinObject {
+    fn new(Bin { confidence, correct, share }: &Bin) -> Self {
+        let Measured { value, standard_error, interval } = *correct;
+        Self { confidence: *confidence, correct: value, standard_error, interval, share: *share }
+    }
 }
 
 /// A metric in every way that it is estimated.
@@ -296,6 +314,7 @@ impl MetricsObject {
             auc: metric(&metrics.auc),
             confusion: metrics.confusion.iter().map(cells).collect(),
             confusion_axes: ["predicted", "truth"],
+            calibration: metrics.calibration.iter().map(BinObject::new).collect(),
             rows: metrics.rows,
             mass: metrics.mass,
         }

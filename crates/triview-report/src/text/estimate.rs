@@ -6,7 +6,7 @@ use crate::words::{Front, UNSEEN};
 use triview::answer::Interval;
 use triview::data::VIEWS;
 use triview::diagnostics::{Alarm, Dependence, Verdict};
-use triview::estimator::{Amplified, Estimate, Status};
+use triview::estimator::{Amplified, Estimate, Fit, Status};
 use triview::latent::Tried;
 use triview::loss::{self, Form, Whole};
 use triview::moments::{Chosen, OtherPartition};
@@ -255,7 +255,7 @@ pub(super) fn warnings(estimate: &Estimate, alarms: &[Alarm], front: Front) -> V
 }
 
 /// What the views are taken to be independent given.
-fn given(estimate: &Estimate) -> &'static str {
+pub(crate) fn given(estimate: &Estimate) -> &'static str {
     match &estimate.latent {
         Some(latent) if latent.map.len() > estimate.classes.len() => "the latent state",
         _ => "the class",
@@ -263,7 +263,7 @@ fn given(estimate: &Estimate) -> &'static str {
 }
 
 /// The test in a line.
-pub(super) fn verdict(estimate: &Estimate) -> String {
+pub(crate) fn verdict(estimate: &Estimate) -> String {
     let (independence, given) = (&estimate.independence, given(estimate));
     match (independence.verdict, independence.p_value) {
         (Verdict::Untestable, _) | (_, None) => {
@@ -339,7 +339,7 @@ pub fn range(interval: Interval) -> String {
 }
 
 /// A level of confidence as people say it.
-pub(super) fn percent(level: f64) -> String {
+pub(crate) fn percent(level: f64) -> String {
     let digits = format!("{:.8}", 100.0 * level);
     format!("{}%", digits.trim_end_matches('0').trim_end_matches('.'))
 }
@@ -448,7 +448,7 @@ pub(super) fn conditioning(estimate: &Estimate) -> String {
 }
 
 /// A number of rows to two digits: it is no more than a rule of thumb.
-fn rows_needed(rows: f64) -> String {
+pub(crate) fn rows_needed(rows: f64) -> String {
     if rows.is_nan() || rows >= 1e12 {
         return "more than there could be".to_owned();
     }
@@ -456,14 +456,44 @@ fn rows_needed(rows: f64) -> String {
     format!("about {}", count(((rows / digit).ceil() * digit) as u64))
 }
 
-/// How the moments were solved.
-pub(super) fn fit(estimate: &Estimate) -> String {
-    let fit = &estimate.fit;
-    let status = match fit.status {
+/// Whatever else is known of what was looked at, and of how well it could be known: one to a line.
+pub(crate) fn facts_of(estimate: &Estimate) -> Vec<(&'static str, String)> {
+    let conditioning = &estimate.conditioning;
+    let mut lines = groups(estimate);
+    lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
+    if !estimate.covariates.is_empty() {
+        lines.push(("beside", format!("features {}", names(&estimate.covariates, WIDTH))));
+    }
+    lines.extend(latent(estimate));
+    lines.push((
+        "rows needed",
+        format!("{} to tell all classes apart", rows_needed(conditioning.rows_needed)),
+    ));
+    lines.push(("tau", plain(conditioning.tau)));
+    let gap = format!("{}, {}", plain(estimate.matching_gap), range(estimate.matching_gap_interval));
+    lines.push(("matching gap", gap));
+    let Fit { start, features, surrogate, .. } = &estimate.fit;
+    let how = format!("from the {start} start, features {features}, surrogate labels {surrogate}");
+    lines.push((
+        "fit",
+        format!("{} after {} iterations {how}", ended(estimate), count(estimate.fit.iterations as u64)),
+    ));
+    lines
+}
+
+/// How the fit ended.
+fn ended(estimate: &Estimate) -> &'static str {
+    match estimate.fit.status {
         Status::Converged => "converged",
         Status::IterationLimit => "not converged",
         Status::Degenerate => "degenerate",
-    };
+    }
+}
+
+/// How the moments were solved.
+pub(super) fn fit(estimate: &Estimate) -> String {
+    let fit = &estimate.fit;
+    let status = ended(estimate);
     let iterations = count(fit.iterations as u64);
     let (distance, objective) = (fit.distance, plain(fit.objective));
     let answer = match fit.moments_share {
@@ -484,7 +514,6 @@ pub(crate) mod tests {
     use triview::data::Partition;
     use triview::diagnostics::{Alarm, Conditioning, Independence};
     use triview::error::Unmeasured;
-    use triview::estimator::Fit;
     use triview::moments::Grouping;
     use unicode_width::UnicodeWidthStr;
 
@@ -520,6 +549,9 @@ pub(crate) mod tests {
             standard_error: 0.006_14,
             tail: 0.0,
             interval: around(0.171_234),
+            bound: None,
+            wider_interval: None,
+            wider_error_rate: None,
             level: 0.95,
             loss: "log".into(),
             rows: 10_000,

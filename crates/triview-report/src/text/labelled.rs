@@ -35,8 +35,16 @@ impl Budget {
 
 /// What the labels say; the estimate without them comes after.
 pub fn labelled(estimate: &Estimate, labelled: &Labelled, front: Front) -> String {
-    let Labelled { labels, level, risk, error_rate, agreement, .. } = labelled;
     let mut parts: Vec<String> = not_to_be_trusted(&labelled.alarms, front, false).into_iter().collect();
+    parts.push(facts(&labels_said(estimate, labelled)));
+    parts.extend(labelled.soft_map.as_ref().map(|map| soft_map(estimate, map)));
+    parts.push("Without the labels:".to_owned());
+    parts.join("\n\n") + "\n\n"
+}
+
+/// What the labels say, one to a line.
+pub(crate) fn labels_said(estimate: &Estimate, labelled: &Labelled) -> Vec<(&'static str, String)> {
+    let Labelled { labels, level, risk, error_rate, agreement, .. } = labelled;
     let (count, confidence) = (count(*labels as u64), percent(*level));
     let loss = name(&estimate.loss, 20);
     let mean = |of: &Powered| with_error(of.estimate.value, of.estimate.standard_error);
@@ -104,10 +112,7 @@ pub fn labelled(estimate: &Estimate, labelled: &Labelled, front: Front) -> Strin
         let verdict = if z.abs() > 3.0 { "they contradict each other" } else { "they agree" };
         lines.push(("without labels", format!("the risk is {z:+.1} standard errors off: {verdict}")));
     }
-    parts.push(facts(&lines));
-    parts.extend(labelled.soft_map.as_ref().map(|map| soft_map(estimate, map)));
-    parts.push("Without the labels:".to_owned());
-    parts.join("\n\n") + "\n\n"
+    lines
 }
 
 /// The probability of each class given each latent state.

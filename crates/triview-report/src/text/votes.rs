@@ -156,7 +156,7 @@ pub fn gold_budget(budget: &Budget) -> String {
 }
 
 /// By how much the names of the classes lead, and over which.
-fn naming(estimate: &VoteEstimate) -> String {
+pub(crate) fn naming(estimate: &VoteEstimate) -> String {
     let swapped = estimate.second_best.iter().enumerate().filter(|(j, other)| j != *other);
     let swapped: Vec<String> = swapped
         .map(|(j, &other)| {
@@ -190,9 +190,9 @@ fn classes(estimate: &VoteEstimate) -> String {
     }
 }
 
-/// The annotators, the worst first: those surely bad, and last those surely good. Who has few votes is neither.
-fn crowd(estimate: &VoteEstimate, annotators: &[String]) -> String {
-    let all: Vec<Annotator> = (0..estimate.annotators()).map(|a| estimate.annotator(a)).collect();
+/// The annotators that are shown, the worst first, and how many voted at all: those surely bad, and last those surely good. Who has few
+/// votes is neither.
+pub(crate) fn shown_annotators(all: &[Annotator]) -> (Vec<usize>, usize) {
     let mut order: Vec<usize> = (0..all.len()).filter(|a| all[*a].votes > 0).collect();
     order.sort_by(|&a, &b| all[b].error.interval.high.total_cmp(&all[a].error.interval.high).then(a.cmp(&b)));
     let shown: Vec<usize> = match order.len() > SHOWN {
@@ -206,6 +206,13 @@ fn crowd(estimate: &VoteEstimate, annotators: &[String]) -> String {
         }
         false => order.clone(),
     };
+    (shown, order.len())
+}
+
+/// The annotators, the worst first.
+fn crowd(estimate: &VoteEstimate, annotators: &[String]) -> String {
+    let all: Vec<Annotator> = (0..estimate.annotators()).map(|a| estimate.annotator(a)).collect();
+    let (shown, voters) = shown_annotators(&all);
     let error = column(&shown.iter().map(|a| all[*a].error.value).collect::<Vec<f64>>());
     let header = ["annotator", "votes", "error", "interval", "worth", "mistakes most often"];
     let mut header = header.map(str::to_owned).to_vec();
@@ -225,7 +232,7 @@ fn crowd(estimate: &VoteEstimate, annotators: &[String]) -> String {
     let align = [Align::Left, Align::Right, Align::Right, Align::Left, Align::Right, Align::Left];
     let rows = [header].into_iter().chain(shown.iter().enumerate().map(row));
     let text = aligned(&align, rows.collect::<Vec<_>>());
-    match order.len() - shown.len() {
+    match voters - shown.len() {
         0 => text,
         more => {
             format!("{text}\nand {} between the worst and the best: --json has them", count(more as u64))
@@ -233,13 +240,17 @@ fn crowd(estimate: &VoteEstimate, annotators: &[String]) -> String {
     }
 }
 
-/// What an annotator takes for what, most often.
-fn confusion(estimate: &VoteEstimate, cells: &[Vec<Measured>]) -> String {
+/// Which vote an annotator gives for which class most often, of those that are wrong.
+pub(crate) fn most_confused(estimate: &VoteEstimate, cells: &[Vec<Measured>]) -> Option<(usize, usize)> {
     let k = cells.len();
     let often = |c: usize, j: usize| cells[c][j].value * estimate.class_prior[j].value;
     let pairs = (0..k * k).map(|at| (at / k, at % k)).filter(|(c, j)| c != j);
-    let worst = pairs.max_by(|a, b| often(a.0, a.1).total_cmp(&often(b.0, b.1)));
-    worst.map_or_else(String::new, |(c, j)| {
+    pairs.max_by(|a, b| often(a.0, a.1).total_cmp(&often(b.0, b.1)))
+}
+
+/// What an annotator takes for what, most often.
+fn confusion(estimate: &VoteEstimate, cells: &[Vec<Measured>]) -> String {
+    most_confused(estimate, cells).map_or_else(String::new, |(c, j)| {
         let [vote, class] = [c, j].map(|class| name(&estimate.classes[class], 12));
         format!("{class} for {vote} ({:.0}%)", 100.0 * cells[c][j].value)
     })
@@ -262,7 +273,7 @@ fn independence(estimate: &VoteEstimate, annotators: &[String]) -> String {
 }
 
 /// What the test of all annotators at once says, and how many pairs were tested.
-fn together(estimate: &VoteEstimate) -> String {
+pub(crate) fn together(estimate: &VoteEstimate) -> String {
     let pairs = match (estimate.smallest_p_value, estimate.dependent.is_empty()) {
         (None, _) => "no two annotators share enough items to be tested as a pair".to_owned(),
         (Some(p), true) => format!(

@@ -35,7 +35,7 @@ use crate::data::{Batch, total};
 use crate::loss::Whole;
 use crate::numeric::argmax;
 use crate::numeric::linalg::softmax;
-use crate::settings::metrics::DISAGREEMENT;
+use crate::settings::metrics::{DISAGREEMENT, FEWEST_OF_A_BIN};
 use crate::settings::shrinkage::METRICS_CAUTION;
 use left_out::LeftOut;
 use serde::Serialize;
@@ -70,6 +70,17 @@ pub struct Metric {
     pub disagree: bool,
 }
 
+/// The rows of which the model is about equally sure.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Bin {
+    /// The mean probability of the class that is predicted, as the model has it.
+    pub confidence: f64,
+    /// How often that class is right.
+    pub correct: Measured,
+    /// The share of the rows.
+    pub share: f64,
+}
+
 /// The metrics of the whole prediction, which is the class with the largest summed score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Metrics {
@@ -87,6 +98,8 @@ pub struct Metrics {
     pub auc: Metric,
     /// Row `i`, column `j`: of the rows of class `j`, the share that is predicted to be `i`; by triples.
     pub confusion: Vec<Vec<Measured>>,
+    /// How sure the model is and how often it is right, in bins of confidence that have rows; by triples.
+    pub calibration: Vec<Bin>,
     /// How often the class with the largest score of each view alone is wrong, of the rows that have the view.
     pub view_error: Vec<Measured>,
     /// How often the class with the largest score of a view alone is wrong at the least, on average over the views, whatever they have in
@@ -130,6 +143,16 @@ impl Metrics {
             Metric::new(name, [&corrected.map(of), &posterior.map(of)], of(&belief), reach)
         };
         let cell = |i: usize, j: usize| corrected.measured(|all| all.confusion[i * k + j], reach).share();
+        let bin = |at: usize| {
+            let [confidence, _, share] = corrected.whole.calibration[at];
+            let correct = |all: &Values| all.calibration[at][1] / all.calibration[at][2];
+            let enough = share * triples.rows() as f64 >= FEWEST_OF_A_BIN;
+            enough.then(|| Bin {
+                confidence: confidence / share,
+                correct: corrected.measured(correct, reach).share(),
+                share,
+            })
+        };
         let right = triples.mean_labels(|scores| argmax(scores.iter().copied()));
         let wrong = |view: usize| right.measured(|right| 1.0 - right[view], reach).share();
         Self {
@@ -140,6 +163,7 @@ impl Metrics {
             macro_f1: metric("macro F1", |all| all.macro_f1).share(),
             auc: metric("AUC", |all| all.auc).share(),
             confusion: (0..k).map(|i| (0..k).map(|j| cell(i, j)).collect()).collect(),
+            calibration: (0..corrected.whole.calibration.len()).filter_map(bin).collect(),
             view_error: (0..right.whole.len()).map(wrong).collect(),
             floor: triples.floor(),
             rows: triples.rows(),

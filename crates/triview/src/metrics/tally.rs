@@ -1,8 +1,11 @@
 //! Every metric of the whole prediction from one pass over rows.
 
 use crate::loss::whole::{
-    Added, Auc, Brier, Calibration, Confusion, ErrorRate, Hinge, MacroF1, Predicted, Statistic,
+    Added, Auc, Brier, Calibration, Confusion, ErrorRate, Hinge, MacroF1, PER_BIN, Predicted, Statistic,
 };
+
+/// Which of the statistics is the calibration.
+const CALIBRATION: usize = 3;
 
 /// The metrics of a distribution of scores and classes.
 #[derive(Debug, Clone)]
@@ -15,6 +18,8 @@ pub(super) struct Values {
     pub(super) auc: f64,
     /// Row `i`, column `j`: of the rows of class `j` the share that is predicted to be `i`; cells row by row.
     pub(super) confusion: Vec<f64>,
+    /// Of each bin of confidence, the sums of confidence, of correctness and of rows.
+    pub(super) calibration: Vec<[f64; PER_BIN]>,
 }
 
 /// The sums of all of them, one after the other.
@@ -64,7 +69,10 @@ impl Tally {
                 rest = after;
                 statistic.value(own)
             });
+        let before: usize = self.statistics[..CALIBRATION].iter().map(|statistic| statistic.len()).sum();
+        let bins = &sums[self.confusion.len() + before..][..self.statistics[CALIBRATION].len()];
+        let calibration = bins.as_chunks().0.to_vec();
         let confusion = self.confusion.shares(confusion);
-        Values { error_rate, brier, hinge, calibration_error, macro_f1, auc, confusion }
+        Values { error_rate, brier, hinge, calibration_error, macro_f1, auc, confusion, calibration }
     }
 }

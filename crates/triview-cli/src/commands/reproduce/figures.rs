@@ -2,7 +2,8 @@
 
 use super::{AdaptPoint, RiskPoint};
 use std::fmt::Write;
-use triview_report::picture::{Chart, Series};
+use triview::answer::Interval;
+use triview_report::draw::{Chart, Point, Series, Spread};
 
 /// Figure a as CSV.
 pub(super) fn risk_table(points: &[RiskPoint]) -> String {
@@ -35,6 +36,9 @@ pub(super) fn risk_chart(points: &[RiskPoint], clipped: bool) -> Chart {
     };
     Chart {
         title: format!("(a) Risk estimation{}", pixels(clipped)),
+        description: "Curves over the distortion: the true risk, three estimates of it without labels, the validation risk and the \
+                      model's entropy; bars are one standard deviation between draws."
+            .into(),
         x_label: "distortion a".into(),
         y_label: "log loss".into(),
         log_y: true,
@@ -46,6 +50,7 @@ pub(super) fn risk_chart(points: &[RiskPoint], clipped: bool) -> Chart {
             curve("validation", &|p| Some(p.validation)),
             curve("entropy", &|p| Some(p.entropy)),
         ],
+        ..Chart::default()
     }
 }
 
@@ -83,6 +88,9 @@ pub(super) fn adapt_chart(points: &[AdaptPoint], labels: usize, clipped: bool) -
     let letter = if labels == 300 { 'c' } else { 'b' };
     Chart {
         title: format!("({letter}) Domain adaptation from {labels} labels{}", pixels(clipped)),
+        description: "Curves over the distortion: error rates of the seed model, of the adapted one and of one trained with labels; bars \
+                      are one standard deviation between draws."
+            .into(),
         x_label: "distortion a".into(),
         y_label: "error rate on fresh rows".into(),
         log_y: false,
@@ -91,6 +99,7 @@ pub(super) fn adapt_chart(points: &[AdaptPoint], labels: usize, clipped: bool) -
             curve("adapted", |p| p.adapted.map(|errors| errors[1])),
             curve("oracle", |p| Some(p.oracle[1])),
         ],
+        ..Chart::default()
     }
 }
 
@@ -114,14 +123,11 @@ fn series(name: &str, points: impl Iterator<Item = (f64, f64)>) -> Series {
         let squares: f64 = values.iter().map(|value| (value - centre).powi(2)).sum();
         (squares / (values.len() - 1).max(1) as f64).sqrt()
     };
-    Series {
-        name: name.into(),
-        points: groups.iter().map(|(x, values)| (*x, mean(values))).collect(),
-        bars: groups
-            .iter()
-            .map(|(x, values)| (*x, mean(values) - deviation(values), mean(values) + deviation(values)))
-            .collect(),
-    }
+    let point = |(x, values): &(f64, Vec<f64>)| {
+        let (mean, deviation) = (mean(values), deviation(values));
+        Point::new(*x, mean).between(Interval { low: mean - deviation, high: mean + deviation })
+    };
+    Series { name: name.into(), points: groups.iter().map(point).collect(), spread: Spread::Bars }
 }
 
 #[cfg(test)]
@@ -131,8 +137,9 @@ mod tests {
     #[test]
     fn draws_are_averaged_and_their_spread_is_drawn() {
         let series = series("it", [(1.0, 2.0), (0.0, 5.0), (1.0, 4.0)].into_iter());
-        assert_eq!(series.points, [(0.0, 5.0), (1.0, 3.0)]);
         let root = 2.0f64.sqrt();
-        assert_eq!(series.bars, [(0.0, 5.0, 5.0), (1.0, 3.0 - root, 3.0 + root)]);
+        let bars = [Interval { low: 5.0, high: 5.0 }, Interval { low: 3.0 - root, high: 3.0 + root }];
+        let [first, second] = [(0.0, 5.0), (1.0, 3.0)].map(|(x, y)| Point::new(x, y));
+        assert_eq!(series.points, [first.between(bars[0]), second.between(bars[1])]);
     }
 }

@@ -11,6 +11,9 @@ const COUNT: usize = 3;
 const PIXEL: usize = 4;
 const SPACE: usize = 16;
 
+/// What is beside the images follows the reader's light or dark.
+const STYLE: &str = "<style>.paper{fill:#fff}.ink{fill:#1b2330}@media (prefers-color-scheme:dark){.paper{fill:#0d1117}.ink{fill:#e8edf2}}</style>";
+
 /// Rows of images, each under its title.
 pub(super) fn svg([seen, unseen]: &[Images; 2], seed: u64) -> Result<String> {
     let rows = [
@@ -21,14 +24,16 @@ pub(super) fn svg([seen, unseen]: &[Images; 2], seed: u64) -> Result<String> {
     let side = seen.side();
     let (width, height) = (COUNT * (side * PIXEL + SPACE) + SPACE, rows.len() * (side * PIXEL + 3 * SPACE));
     let mut svg = format!(
-        "<svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" xmlns=\"http://www.w3.org/2000/svg\">\n\
-         <rect width=\"{width}\" height=\"{height}\" fill=\"#ffffff\"/>\n"
+        "<svg role=\"img\" width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" \
+         xmlns=\"http://www.w3.org/2000/svg\">\n<title>Composite digits</title>\n<desc>Three composites of handwritten digits to train on, \
+         three distorted ones, and these with pixels clipped to 1.</desc>\n{STYLE}\n\
+         <rect width=\"{width}\" height=\"{height}\" class=\"paper\"/>\n"
     );
     for (at, (title, images, a, clipped)) in rows.into_iter().enumerate() {
         let top = at * (side * PIXEL + 3 * SPACE) + 2 * SPACE;
         let _ = writeln!(
             svg,
-            "<text x=\"{SPACE}\" y=\"{}\" font-family=\"sans-serif\" font-size=\"14\" fill=\"#333333\">{title}</text>",
+            "<text x=\"{SPACE}\" y=\"{}\" font-family=\"sans-serif\" font-size=\"14\" class=\"ink\">{title}</text>",
             top - SPACE / 2
         );
         let drawn = composites(images, COUNT, a, clipped, seed_of(seed, 0, 6))?;

@@ -3,24 +3,28 @@
 use super::{Added, Predicted, Statistic};
 use crate::settings::metrics::CONFIDENCES;
 
+/// Sums of a bin.
+pub(crate) const PER_BIN: usize = 3;
+
 /// The sum over bins of equal width of how far the confidence and the correctness of their rows are apart.
 pub(crate) struct Calibration;
 
 impl Statistic for Calibration {
-    /// Confidence and correctness of each bin.
+    /// Confidence and correctness of each bin, and how much of the rows it has.
     fn len(&self) -> usize {
-        2 * CONFIDENCES
+        PER_BIN * CONFIDENCES
     }
 
     fn add(&self, row: &Predicted<'_>, weights: &[f64], out: &mut Added<'_>) {
         let (all, confidence) = (weights.iter().sum::<f64>(), row.probabilities[row.class]);
         let bin = ((confidence * CONFIDENCES as f64) as usize).min(CONFIDENCES - 1);
-        out.push(2 * bin, all * confidence);
-        out.push(2 * bin + 1, weights[row.class]);
+        out.push(PER_BIN * bin, all * confidence);
+        out.push(PER_BIN * bin + 1, weights[row.class]);
+        out.push(PER_BIN * bin + 2, all);
     }
 
     fn value(&self, sums: &[f64]) -> f64 {
-        sums.chunks_exact(2).map(|bin| (bin[0] - bin[1]).abs()).sum()
+        sums.chunks_exact(PER_BIN).map(|bin| (bin[0] - bin[1]).abs()).sum()
     }
 }
 

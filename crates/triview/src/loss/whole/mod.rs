@@ -13,7 +13,7 @@ mod hinge;
 
 pub(crate) use auc::Auc;
 pub(crate) use brier::Brier;
-pub(crate) use calibration::Calibration;
+pub(crate) use calibration::{Calibration, PER_BIN};
 pub(crate) use confusion::Confusion;
 pub(crate) use error_rate::ErrorRate;
 pub(crate) use f1::MacroF1;
