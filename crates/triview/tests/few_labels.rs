@@ -7,7 +7,7 @@ use rand_pcg::Pcg64;
 use triview::Result;
 use triview::data::{Batch, InMemory, Sample, Schema};
 use triview::diagnostics::Alarm;
-use triview::estimator::few_labels::{Labelled, Naming};
+use triview::estimator::few_labels::{Labelled, Naming, Origin};
 use triview::estimator::{Estimate, Estimator, Params};
 use triview::lab::{Population, Preset};
 use triview::learning::{error_rate, log_loss};
@@ -91,6 +91,7 @@ fn few_labels_recalibrate_what_dependent_views_are_too_sure_of() -> Result<()> {
         let (schema, rows, classes) = correlated(2_000, 0.53, &mut Pcg64::seed_from_u64(500 + draw));
         let (_, labelled) = labelled(&estimator, &schema, rows, &classes, 20, draw)?;
         let by = labelled.recalibrated.expect("rows are in no clusters");
+        assert_eq!(by.origin, Origin::Scores);
         held += usize::from((by.error_rate.interval.low..=by.error_rate.interval.high).contains(&truth));
         off += (by.error_rate.value - truth).abs() / DRAWS as f64;
         alone += (labelled.error_rate.alone.value - truth).abs() / DRAWS as f64;

@@ -80,13 +80,17 @@ pub fn estimate(estimate: &Estimate, beside: Beside<'_>, front: Front) -> Page {
     }
     let estimated = said(&own, rate.as_ref(), &estimate.loss, estimate.level);
     let bounded = labelled.is_none() && estimate.bound.is_some();
-    let estimated = if bounded {
+    // The error rate may as well be lower.
+    let estimated = if bounded && rate.is_none() {
         estimated.replacen("About", "At least", 1).replacen("about", "at least", 1)
     } else {
         estimated
     };
     let (headline, mut lead) = headline(standing, reasons.len(), estimated);
     lead.push(rests_on(estimate, labelled));
+    if bounded {
+        lead.push("All views agree more than they should, and then the risk comes out too low: read it as \u{201c}at least\u{201d}.".to_owned());
+    }
     lead.extend(wider(estimate).filter(|_| labelled.is_none()));
     let mut sections = Vec::new();
     if let Some(segments) = segments {

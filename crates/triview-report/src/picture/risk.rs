@@ -49,6 +49,10 @@ pub(crate) fn risk(estimate: &Estimate, labelled: Option<&Labelled>) -> Dots {
         let mark = if labelled.trusted() { Mark::Own } else { Mark::Doubted };
         let (risk, rate) = (&labelled.risk, &labelled.error_rate);
         rows.insert(0, ("estimate", Some(measured(&risk.estimate, mark)), Some(share(&rate.estimate, mark))));
+        if let Some(by) = &labelled.recalibrated {
+            let (risk, rate) = (measured(&by.risk, Mark::Other), share(&by.error_rate, Mark::Other));
+            rows.insert(1, ("recalibrated", Some(risk), Some(rate)));
+        }
         let [risk, rate] = [&risk.alone, &rate.alone];
         rows.push(("labels alone", Some(measured(risk, Mark::Other)), Some(share(rate, Mark::Other))));
     }

@@ -156,20 +156,8 @@ fn latent(estimate: &Estimate) -> Vec<(&'static str, String)> {
 
 /// The risk, its interval, its test, and whether to trust it: five lines.
 fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
-    let mut lines = vec![
-        (
-            "risk",
-            format!(
-                "{}{}  ({} loss, ± one standard error from {} blocks)",
-                bounded(estimate),
-                with_error(estimate.risk, estimate.standard_error),
-                name(&estimate.loss, 20),
-                estimate.blocks
-            ),
-        ),
-        ("interval", interval(estimate)),
-        ("assumption", verdict(estimate)),
-    ];
+    let mut lines =
+        vec![("risk", risk(estimate)), ("interval", interval(estimate)), ("assumption", verdict(estimate))];
     let error_rate = match &estimate.metrics {
         Ok(metrics) => {
             let error = &metrics.error_rate;
@@ -202,14 +190,30 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
     format!("{first}\n{}", facts(&lines))
 }
 
-/// How the risk is to be read.
-fn bounded(estimate: &Estimate) -> &'static str {
-    estimate.bound.map_or("", |_| "at least ")
+/// The risk, and how it is to be read. A bound below what any labels could say is no bound: then it is that.
+fn risk(estimate: &Estimate) -> String {
+    let (own, loss) = (with_error(estimate.risk, estimate.standard_error), name(&estimate.loss, 20));
+    let least = estimate.alarms.iter().find_map(|alarm| match alarm {
+        Alarm::Impossible { least, .. } => Some(plain(*least)),
+        _ => None,
+    });
+    match (estimate.bound, least) {
+        (Some(_), Some(least)) => {
+            format!("at least {least}  ({loss} loss; what the views say, {own}, is impossible)")
+        }
+        (bound, _) => {
+            let at_least = bound.map_or("", |_| "at least ");
+            format!("{at_least}{own}  ({loss} loss, ± one standard error from {} blocks)", estimate.blocks)
+        }
+    }
 }
 
 /// The interval, and what it would be if the views had in common what the rows cannot show. An answer that is not to be trusted has
 /// the first alone: what was seen is more than what cannot be.
 fn interval(estimate: &Estimate) -> String {
+    if estimate.interval.low >= estimate.interval.high {
+        return "unknown: nothing within the errors of the risk is possible".to_owned();
+    }
     let own = range(estimate.interval);
     let level = percent(estimate.level);
     match estimate.wider_interval.filter(|_| estimate.trusted()) {

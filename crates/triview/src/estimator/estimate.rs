@@ -119,6 +119,8 @@ impl Estimate {
         self.standard_error = measured.standard_error;
         self.interval = measured.interval;
         self.wider_interval = wider;
+        // What makes the risk too low may leave these as they are.
+        self.bound = None;
         self.tail = 0.0;
         self.blocks = metrics.parts;
         self.loss = loss.name().to_owned();

@@ -33,7 +33,7 @@ pub use soft_map::SoftMap;
 
 use super::{Estimate, Estimator, Labeller};
 use crate::data::{Sample, ScoreSource};
-use crate::diagnostics::{Alarm, heavy_tail};
+use crate::diagnostics::{Alarm, Verdict, heavy_tail};
 use crate::error::{Error, Result};
 use crate::loss::{SharedLoss, Whole};
 use crate::moments::Moments;
@@ -94,7 +94,10 @@ impl Estimator {
             return Err(Error::FewLabels { labels: rows.labels(), needed: FEWEST_LABELS }.into());
         }
         let recalibrated = match rows.clusters() {
-            None => Some(self.recalibrate(source, &labeller, &rows)?),
+            None => {
+                let independent = solved.tested.independence.verdict != Verdict::Fail;
+                Some(self.recalibrate(source, &labeller, &rows, independent)?)
+            }
             Some(_) => None,
         };
         let mut estimate = self.common.run(|| self.measure(&solved, sample))?;
@@ -150,8 +153,9 @@ impl Estimator {
         source: &S,
         labeller: &Labeller,
         rows: &Rows,
+        independent: bool,
     ) -> Result<Recalibrated, S::Error> {
-        let recalibration = Recalibration::fit(rows)?;
+        let recalibration = Recalibration::fit(rows, independent)?;
         let [k, _] = rows.dimensions();
         let mut sums = [Sums::new(k), Sums::new(k)];
         for batch in source.batches()? {

@@ -2,8 +2,8 @@
 //!
 //! What labels correct row by row ([`Powered`](super::Powered)) is valid whatever the views do, and gains little where they depend on each
 //! other: their posterior is then too sure of itself in a way that few labels cannot tell apart from chance. But it is mostly too sure in one
-//! way, which few labels do show. With `z` the logarithms of the posterior that the views imply, or the mean over the views of their own, whichever
-//! the labels like better by cross-validation,
+//! way, which few labels do show. With `z` the mean over the views of the logarithms of their own probabilities or, where the views are not seen to depend
+//! on each other and the labels like it better by cross-validation, the logarithms of the posterior that they imply,
 //!
 //! ```text
 //!     p(y | x) = softmax(e^a z(x) + b)_y,     a, b_j ~ N(0, 1/4),
@@ -83,8 +83,8 @@ pub(super) struct Recalibration {
 }
 
 impl Recalibration {
-    /// Fitted to the labelled rows.
-    pub(super) fn fit(rows: &Rows) -> Result<Self> {
+    /// Fitted to the labelled rows. Where the views are seen to depend on each other, the posterior that takes them to be independent is no choice.
+    pub(super) fn fit(rows: &Rows, independent: bool) -> Result<Self> {
         let [k, _] = rows.dimensions();
         let posterior: Vec<f64> = rows.posteriors.iter().map(|p| p.max(SMALLEST).ln()).collect();
         let fold = |held: usize| move |at: usize| at % FOLDS != held;
@@ -97,7 +97,7 @@ impl Recalibration {
             };
             (0..FOLDS).map(of_fold).sum()
         };
-        let by_posterior = likelihood(&posterior) >= likelihood(&rows.mean_logs);
+        let by_posterior = independent && likelihood(&posterior) >= likelihood(&rows.mean_logs);
         let (origin, logits) =
             if by_posterior { (Origin::Posterior, &posterior) } else { (Origin::Scores, &rows.mean_logs) };
         let point = fit(logits, &rows.classes, k, |_| true);
