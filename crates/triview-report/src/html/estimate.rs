@@ -297,7 +297,11 @@ fn looked_at(estimate: &Estimate) -> Section {
         ("classes", format!("{}: {}", estimate.classes.len(), names(&estimate.classes, NAMES))),
         ("loss", text::name(&estimate.loss, 40)),
     ];
-    Section::new("What was looked at").facts(facts).facts(facts_of(estimate)).wide()
+    Section::new("What was looked at")
+        .facts(facts)
+        .facts(text::floor(estimate))
+        .facts(facts_of(estimate))
+        .wide()
 }
 
 /// The page of a diagnosis.

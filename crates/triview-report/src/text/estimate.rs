@@ -225,7 +225,7 @@ fn interval(estimate: &Estimate) -> String {
 }
 
 /// What holds whatever the views have in common.
-fn floor(estimate: &Estimate) -> Option<(&'static str, String)> {
+pub(crate) fn floor(estimate: &Estimate) -> Option<(&'static str, String)> {
     let floor = plain(estimate.metrics.as_ref().ok()?.floor);
     let words = format!(
         "a view alone is wrong at least {floor} of the time, on average, whatever they have in common"

@@ -14,7 +14,7 @@ pub use adaptation::adaptation;
 #[cfg(test)]
 pub(crate) use estimate::tests::estimate as example;
 pub use estimate::{diagnosis, estimate, missing, range};
-pub(crate) use estimate::{facts_of, given, percent, rows_needed, verdict};
+pub(crate) use estimate::{facts_of, floor, given, percent, rows_needed, verdict};
 pub(crate) use labelled::labels_said;
 pub use labelled::{Budget, budget, labelled};
 pub use metrics::metrics;
