@@ -1,5 +1,6 @@
 """The example of a stream: what comes is added exactly once, though the process dies where it hurts most."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -56,7 +57,10 @@ def test_every_row_is_added_once_across_a_restart(table, tmp_path):
     for name in ("source", "kept", "spark"):
         (tmp_path / name).mkdir()
     for at in range(0, ROWS, BATCH):
-        parquet.write_table(rows.slice(at, BATCH), tmp_path / "source" / f"{at:06}.parquet")
+        file = tmp_path / "source" / f"{at:06}.parquet"
+        parquet.write_table(rows.slice(at, BATCH), file)
+        # Spark takes the oldest file first, and of files of one moment any.
+        os.utime(file, (1_000_000 + at, 1_000_000 + at))
     assert follow(tmp_path, die=1) == ["batch 0", "batch 1"]
     # Spark gives the second micro-batch again, which is known already.
     assert follow(tmp_path) == ["batch 2"]
