@@ -16,6 +16,7 @@ import tempfile
 import numpy as np
 import pyarrow
 import pyarrow.parquet
+from dependence import truth
 
 ROWS = 1_000
 WAYS = ("alone", "valid", "recalibrated")
@@ -30,16 +31,8 @@ def read(path):
     return scores, columns, np.array([classes.index(str(label)) for label in table["label"].to_pylist()]), classes
 
 
-def truth(scores, labels):
-    """The error rate and the log risk by all labels."""
-    total = scores.sum(1)
-    total -= total.max(-1, keepdims=True)
-    losses = np.log(np.exp(total).sum(-1)) - total[np.arange(len(labels)), labels]
-    return (total.argmax(-1) != labels).mean(), losses.mean()
-
-
 def draw(task):
-    """For the error rate and for the risk: the value and the interval of each way."""
+    """For the risk and for the error rate: the value and the interval of each way."""
     program, columns, scores, labels, count, classes = task
     table = {name: scores[:, at // len(classes), at % len(classes)] for at, name in enumerate(columns)}
     table["label"] = [classes[label] if row < count else None for row, label in enumerate(labels)]
@@ -56,7 +49,7 @@ def draw(task):
         found = (said[key]["alone"], said[key], said["recalibrated"][key])
         return [(way["value"], way["interval"]["low"], way["interval"]["high"]) for way in found]
 
-    return ways("error_rate"), ways("risk")
+    return ways("risk"), ways("error_rate")
 
 
 def main():
@@ -81,7 +74,7 @@ def main():
                 chosen = [rng.choice(len(labels), ROWS, replace=False) for _ in range(args.draws)]
                 tasks = [(args.program, columns, scores[rows], labels[rows], count, classes) for rows in chosen]
                 found = np.array(pool.map(draw, tasks, chunksize=1))
-                for at, (name, value) in enumerate(zip(("error rate", "risk"), truth(scores, labels), strict=True)):
+                for at, (name, value) in enumerate(zip(("risk", "error rate"), truth(scores, labels), strict=True)):
                     means, low, high = np.moveaxis(found[:, at], -1, 0)
                     off = dict(zip(WAYS, np.abs(means - value).mean(0), strict=True))
                     width = dict(zip(WAYS, (high - low).mean(0), strict=True))

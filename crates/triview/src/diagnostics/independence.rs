@@ -20,7 +20,7 @@ use super::causes::{Cause, CommonCause, Unseen, unseen_shares};
 use super::dependence::{Block, Dependence, of_pair, within_classes};
 use super::pairs;
 use super::signs::Products;
-use crate::answer::{Blended, Deviations, Numbers, Surrogates, identify, jackknife, linear_risk};
+use crate::answer::{Blended, Deviations, Numbers, Risk, Surrogates, identify, jackknife, linear_risk};
 use crate::data::{VIEWS, others};
 use crate::error::Result;
 use crate::fit::refinement::{Curvature, Distance, Misfit, Objective, Refined, Refit, refine, refine_near};
@@ -198,11 +198,12 @@ pub(crate) fn test(moments: &Moments, blended: &Blended, seed: u64) -> Result<Te
         (false, true) => Verdict::Pass,
         (false, false) => return untestable(freedom, "the fit to the bins did not converge".into()),
     };
-    let (by_bins, dependences) = match fit.read(moments, &whitened, &blocks, &sums, seed) {
+    let refit = Refit::new(&fit.objective, &fit.refined.mixture);
+    let (by_bins, dependences) = match fit.read(moments, &refit, &whitened, &blocks, &sums, seed) {
         Ok((by_bins, dependences)) => (Some(by_bins), dependences),
         Err(_) => (None, Vec::new()),
     };
-    let unseen = fit.unseen(moments, &outcome.causes, &sums).ok();
+    let unseen = fit.unseen(moments, &refit, &outcome.causes, &sums).ok();
     let independence = Independence {
         verdict,
         statistic: Some(outcome.statistic),
@@ -344,16 +345,23 @@ impl<'a> BinsFit<'a> {
         Ok(Outcome { statistic, deviation: products.deviation(), causes, p_value })
     }
 
+    /// The risk of the rows of these sums under a fit.
+    fn risk(&self, moments: &Moments, mixture: &Mixture, sums: &[f64]) -> Result<Risk> {
+        let (layout, loss) = (moments.layout(), &*moments.plan().loss);
+        linear_risk(loss, &layout.bins, self.whitening, (mixture, &self.names), layout, sums)
+    }
+
     /// How far the risk may be off by causes that the test would miss half the time.
-    fn unseen(&self, moments: &Moments, causes: &[(Cause, CommonCause)], sums: &[f64]) -> Result<Unseen> {
+    fn unseen(
+        &self,
+        moments: &Moments,
+        refit: &Refit,
+        causes: &[(Cause, CommonCause)],
+        sums: &[f64],
+    ) -> Result<Unseen> {
         let layout = moments.layout();
-        let (loss, k) = (&*moments.plan().loss, self.objective.shape().k);
-        let risk = |mixture: &Mixture, sums: &[f64]| {
-            linear_risk(loss, &layout.bins, self.whitening, (mixture, &self.names), layout, sums)
-        };
-        let mixture = &self.refined.mixture;
-        let whole = risk(mixture, sums)?;
-        let refit = Refit::new(&self.objective, mixture);
+        let (k, mixture) = (self.objective.shape().k, &self.refined.mixture);
+        let whole = self.risk(moments, mixture, sums)?;
         let shifts =
             causes.iter().flat_map(|(cause, seen)| unseen_shares(seen).map(move |share| (cause, share)));
         shifts
@@ -362,7 +370,7 @@ impl<'a> BinsFit<'a> {
             .map(|(cause, share)| {
                 let (mixed, there_would_be) = cause.mixed_in(share, moments, (&whole, mixture, &self.names));
                 let refitted = refit.to(&objective(self.whitening.apply(&layout.bins, &mixed), k));
-                Ok(there_would_be - risk(&refitted, &mixed)?.value)
+                Ok(there_would_be - self.risk(moments, &refitted, &mixed)?.value)
             })
             .collect::<Result<Vec<f64>>>()
             .map(|shifts| shifts.into_iter().fold(Unseen::default(), Unseen::or))
@@ -372,22 +380,20 @@ impl<'a> BinsFit<'a> {
     fn read(
         &self,
         moments: &Moments,
+        refit: &Refit,
         whitened: &Whitened,
         blocks: &[Block],
         sums: &[f64],
         seed: u64,
     ) -> Result<(ByBins, Vec<Dependence>)> {
         let layout = moments.layout();
-        let loss = &*moments.plan().loss;
         let k = self.objective.shape().k;
         let read = |mixture: &Mixture, whitened: &Whitened, sums: &[f64]| -> Result<Reading> {
-            let named = (mixture, self.names.as_slice());
-            let risk = linear_risk(loss, &layout.bins, self.whitening, named, layout, sums)?.value;
+            let risk = self.risk(moments, mixture, sums)?.value;
             let within = |third: usize| within_classes(mixture, whitened, third);
             Ok(Reading { risk, within: [within(0)?, within(1)?, within(2)?] })
         };
         let whole = read(&self.refined.mixture, whitened, sums)?;
-        let refit = Refit::new(&self.objective, &self.refined.mixture);
         let deviations = jackknife(moments, &whole, |_, left| {
             let whitened = self.whitening.apply(&layout.bins, left);
             let mixture = refit.to(&objective(whitened.clone(), k));

@@ -12,10 +12,11 @@
 //! is fitted to the labels, and the loss that it imputes is read off over all rows. A doubt that such a posterior is right stands beside the
 //! error of `a` and `b`: a twentieth of the loss's standard deviation, against which the labelled residuals are weighed.
 
-use super::rows::Rows;
+use super::rows::{Rows, of_row};
 use crate::answer::Interval;
-use crate::data::{Batch, Schema};
+use crate::data::Batch;
 use crate::error::{Error, Result};
+use crate::estimator::Labeller;
 use crate::metrics::Measured;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::{dot, softmax};
@@ -58,21 +59,23 @@ pub struct Recalibrated {
     pub sharpness: f64,
 }
 
-/// The logarithms of the mean probabilities of the views that a row has, one column a class.
-pub(super) fn mean_logs(schema: &Schema, batch: &Batch) -> Vec<f64> {
-    let (rows, k) = (batch.rows(), schema.k());
-    let mut out = vec![0.0; rows * k];
-    for row in 0..rows {
-        let missing = batch.missing().map_or(0, |missing| missing[row]);
-        let present: Vec<usize> = (0..batch.views()).filter(|view| missing >> view & 1 == 0).collect();
-        for &view in &present {
-            let scores: Vec<f64> = (0..k).map(|class| batch.column(view, class)[row]).collect();
-            for (class, p) in softmax(&scores).into_iter().enumerate() {
-                out[class * rows + row] += p.max(SMALLEST).ln() / present.len() as f64;
-            }
+/// The mean over the views that a row has of the logarithms of their probabilities.
+pub(super) fn mean_logs(batch: &Batch, row: usize) -> Vec<f64> {
+    let mut out = vec![0.0; batch.k()];
+    let missing = batch.missing().map_or(0, |missing| missing[row]);
+    let present: Vec<usize> = (0..batch.views()).filter(|view| missing >> view & 1 == 0).collect();
+    for &view in &present {
+        let scores: Vec<f64> = (0..out.len()).map(|class| batch.column(view, class)[row]).collect();
+        for (sum, p) in out.iter_mut().zip(softmax(&scores)) {
+            *sum += p.max(SMALLEST).ln() / present.len() as f64;
         }
     }
     out
+}
+
+/// The logarithms of a row's posterior.
+fn logs(posterior: Vec<f64>) -> Vec<f64> {
+    posterior.into_iter().map(|p| p.max(SMALLEST).ln()).collect()
 }
 
 /// `a` and `b`, and how far they may be off.
@@ -86,7 +89,7 @@ impl Recalibration {
     /// Fitted to the labelled rows. Where the views are seen to depend on each other, the posterior that takes them to be independent is no choice.
     pub(super) fn fit(rows: &Rows, independent: bool) -> Result<Self> {
         let [k, _] = rows.dimensions();
-        let posterior: Vec<f64> = rows.posteriors.iter().map(|p| p.max(SMALLEST).ln()).collect();
+        let posterior = logs(rows.posteriors.clone());
         let fold = |held: usize| move |at: usize| at % FOLDS != held;
         let likelihood = |logits: &[f64]| -> f64 {
             let of_fold = |held: usize| {
@@ -131,14 +134,21 @@ impl Recalibration {
         }
     }
 
-    /// The recalibrated posterior of a row, given the posterior of the views and the mean of their logarithms.
-    fn apply(&self, posterior: &[f64], mean_logs: &[f64]) -> (Vec<f64>, Vec<f64>) {
-        let z: Vec<f64> = match self.origin {
-            Origin::Posterior => posterior.iter().map(|p| p.max(SMALLEST).ln()).collect(),
-            Origin::Scores => mean_logs.to_vec(),
-        };
-        let p = probabilities(&self.point, &z);
-        (z, p)
+    /// What is recalibrated of each row of a batch.
+    pub(super) fn logits(&self, labeller: &Labeller, batch: &Batch) -> Result<Vec<Vec<f64>>> {
+        let rows = batch.rows();
+        Ok(match self.origin {
+            Origin::Posterior => {
+                let posterior = labeller.class_posterior(rows, &labeller.state_posterior(batch)?);
+                (0..rows).map(|row| logs(of_row(&posterior, rows, row))).collect()
+            }
+            Origin::Scores => (0..rows).map(|row| mean_logs(batch, row)).collect(),
+        })
+    }
+
+    /// The recalibrated posterior of a row.
+    pub(super) fn posterior(&self, z: &[f64]) -> Vec<f64> {
+        probabilities(&self.point, z)
     }
 }
 
@@ -191,15 +201,14 @@ impl Sums {
         }
     }
 
-    /// Adds a row of this posterior of the views, mean of logarithms, loss for each class, and label.
+    /// Adds a row, of what is recalibrated and the posterior that it gives, the loss for each class, and the label.
     pub(super) fn add(
         &mut self,
         recalibration: &Recalibration,
-        (posterior, mean_logs): (&[f64], &[f64]),
+        (z, p): (&[f64], &[f64]),
         loss: impl Fn(usize) -> f64,
         label: Option<usize>,
     ) {
-        let (z, p) = recalibration.apply(posterior, mean_logs);
         let mean =
             |of: &dyn Fn(usize) -> f64| p.iter().enumerate().map(|(class, p)| p * of(class)).sum::<f64>();
         let imputed = mean(&loss);

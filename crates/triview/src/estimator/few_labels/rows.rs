@@ -64,7 +64,6 @@ impl Rows {
         }
         let of_states = labeller.state_posterior(batch)?;
         let posterior = labeller.class_posterior(rows, &of_states);
-        let mean_logs = mean_logs(labeller.schema(), batch);
         let (total, losses) = self.losses(batch);
         for row in 0..rows {
             let (p, loss) = (of_row(&posterior, rows, row), of_row(&losses, rows, row));
@@ -86,7 +85,7 @@ impl Rows {
             if let Some(class) = label {
                 self.classes.push(class);
                 self.posteriors.extend(p);
-                self.mean_logs.extend(of_row(&mean_logs, rows, row));
+                self.mean_logs.extend(mean_logs(batch, row));
                 if self.states > self.k {
                     self.state_posteriors.extend(of_row(&of_states, rows, row));
                 }
@@ -133,16 +132,14 @@ impl Rows {
         if rows == 0 {
             return Ok(());
         }
-        let posterior = labeller.class_posterior(rows, &labeller.state_posterior(batch)?);
-        let mean_logs = mean_logs(labeller.schema(), batch);
         let (total, losses) = self.losses(batch);
-        for row in 0..rows {
-            let (p, logs) = (of_row(&posterior, rows, row), of_row(&mean_logs, rows, row));
+        for (row, z) in recalibration.logits(labeller, batch)?.iter().enumerate() {
+            let p = recalibration.posterior(z);
             let loss = of_row(&losses, rows, row);
             let predicted = argmax(of_row(&total, rows, row).into_iter());
             let label = batch.label(row);
-            risk.add(recalibration, (&p, &logs), |class| loss[class], label);
-            error.add(recalibration, (&p, &logs), |class| f64::from(u8::from(class != predicted)), label);
+            risk.add(recalibration, (z, &p), |class| loss[class], label);
+            error.add(recalibration, (z, &p), |class| f64::from(u8::from(class != predicted)), label);
         }
         Ok(())
     }
@@ -175,6 +172,6 @@ impl Rows {
 }
 
 /// What columns have in one row.
-fn of_row(columns: &[f64], rows: usize, row: usize) -> Vec<f64> {
+pub(super) fn of_row(columns: &[f64], rows: usize, row: usize) -> Vec<f64> {
     columns.iter().skip(row).step_by(rows).copied().collect()
 }
