@@ -56,7 +56,7 @@ impl ViewModel for Networks {
             let output = &theta[from + first..from + first + second];
             let mut scores = vec![0.0; m * CLASSES];
             for row in 0..m {
-                let hidden = self.hidden(theta, view, rows.features(view, row));
+                let hidden = self.hidden(theta, view, &rows.features(view, row));
                 for (class, v) in output.chunks_exact(HIDDEN + 1).enumerate() {
                     scores[class * m + row] =
                         v[0] + v[1..].iter().zip(&hidden).map(|(v, h)| v * h).sum::<f64>();
@@ -75,7 +75,7 @@ impl ViewModel for Networks {
             let (below, above) = gradient[from..from + first + second].split_at_mut(first);
             for row in 0..m {
                 let x = rows.features(view, row);
-                let hidden = self.hidden(theta, view, x);
+                let hidden = self.hidden(theta, view, &x);
                 let mut slopes = vec![0.0; HIDDEN];
                 for class in 0..CLASSES {
                     let (w, at) = (weights[class * m + row], class * (HIDDEN + 1));
@@ -87,7 +87,7 @@ impl ViewModel for Networks {
                 }
                 for (u, slope) in below.chunks_exact_mut(x.len() + 1).zip(&slopes) {
                     u[0] += slope;
-                    u[1..].iter_mut().zip(x).for_each(|(u, x)| *u += slope * f64::from(*x));
+                    u[1..].iter_mut().zip(&*x).for_each(|(u, x)| *u += slope * f64::from(*x));
                 }
             }
         }

@@ -22,7 +22,8 @@ pub enum Error {
     },
     /// Fewer than three views.
     #[error(
-        "{} view(s) given ({}), three or more are needed: the method rests on three views that are independent given the class",
+        "{} view(s) given ({}), three or more are needed, witnesses included: the method rests on three views that are independent given the \
+         class",
         views.len(), views.join(", ")
     )]
     ViewCount {
@@ -95,7 +96,7 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// A score that is NaN or infinite.
+    /// A score that is NaN or infinite; where a model made it while it was adapted, `row` is counted from the first of all rows.
     #[error(
         "row {row} of the batch, view {view}, class {class}: the score is {value}; scores must be finite numbers"
     )]
@@ -148,6 +149,26 @@ pub enum Error {
         class: usize,
         /// Classes.
         k: usize,
+    },
+    /// A prediction that is no probabilities.
+    #[error(
+        "row {row} of the batch: the prediction {values:?} is no probabilities, each from 0 to 1 and together 1; give those of the model"
+    )]
+    NotProbabilities {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// What is said of each class.
+        values: Vec<f64>,
+    },
+    /// A chance of a label that is none.
+    #[error(
+        "row {row} of the batch has a label and {value} for its chance of one: a number above 0 and at most 1 is needed"
+    )]
+    LabelChance {
+        /// Row within the batch, from 0.
+        row: usize,
+        /// What is said of it.
+        value: f64,
     },
     /// A feature that is NaN or infinite.
     #[error(
@@ -227,7 +248,8 @@ pub enum Error {
     },
     /// Sums that are too large for floating-point numbers.
     #[error(
-        "the scores are too large: sums of their products overflow; look for enormous scores, or scale all of them down"
+        "the scores, or the features beside them, are too large: sums of their products overflow; look for enormous ones, or scale all of \
+         them down"
     )]
     Overflow,
     /// A loss that is not a finite number for a row.
@@ -263,6 +285,59 @@ pub enum Error {
     NeverPresent {
         /// The view.
         view: String,
+    },
+    /// A witness that has one value, or none.
+    #[error(
+        "the witness `{witness}` has {}: it tells no classes apart; leave it out",
+        value.as_ref().map_or("no two values".into(), |value| format!("the value `{value}` in every row that has one"))
+    )]
+    ConstantWitness {
+        /// The witness.
+        witness: String,
+        /// Its value.
+        value: Option<String>,
+    },
+    /// A witness of which no value, or hardly any, stands in two rows.
+    #[error(
+        "the witness `{witness}` has {values} values in {rows} rows: nothing is known of a value that stands in one row; give a column whose \
+         values many rows have in common, such as the shop instead of the receipt"
+    )]
+    WitnessOfRows {
+        /// The witness.
+        witness: String,
+        /// Different values.
+        values: u64,
+        /// Rows that have one.
+        rows: u64,
+    },
+    /// A witness with fewer values than there are classes.
+    #[error(
+        "the witness `{witness}` tells {values} values apart, and {k} classes take as many values at least: give a column with more, or \
+         group it with a view"
+    )]
+    FewValues {
+        /// The witness, or group of witnesses.
+        witness: String,
+        /// Its values.
+        values: usize,
+        /// Classes.
+        k: usize,
+    },
+    /// A witness that says nothing but what a view, the label or another witness says.
+    #[error(
+        "the witness `{witness}` follows from {of}: it must be independent of it given the class; leave it out"
+    )]
+    WitnessCopies {
+        /// The witness.
+        witness: String,
+        /// What it follows from, in words.
+        of: String,
+    },
+    /// Witnesses, and no view with scores.
+    #[error("there are witnesses ({}) and no view with scores: nothing is judged", witnesses.join(", "))]
+    NoScores {
+        /// The witnesses.
+        witnesses: Vec<String>,
     },
     /// A view whose scores never change.
     #[error(
@@ -396,6 +471,14 @@ pub enum Error {
         /// The names there are.
         known: Vec<&'static str>,
     },
+    /// A model that is to be judged and is none of the views.
+    #[error("there is no view `{view}` to judge; there are {}", views.join(", "))]
+    NoSuchModel {
+        /// The name given.
+        view: String,
+        /// The views there are.
+        views: Vec<String>,
+    },
     /// A loss of the whole prediction where its mean cannot be estimated.
     #[error("the mean of the {loss} loss is not known: {reason}")]
     NoMean {
@@ -488,6 +571,17 @@ pub enum Error {
         /// Tokens left out at either end.
         margin: usize,
     },
+    /// Too few sequences with labels for an interval.
+    #[error(
+        "{sequences} sequence(s) of three tokens or more have labels, and an interval takes {needed}: label more whole sequences, drawn at \
+         random, or leave the labels out"
+    )]
+    FewLabelledSequences {
+        /// Sequences with labels.
+        sequences: usize,
+        /// Sequences that are needed.
+        needed: usize,
+    },
     /// Transitions under which neighbours say nothing of a token.
     #[error(
         "the model's transitions have no memory: what is before and after a token says nothing of its state, and the method rests on \
@@ -562,6 +656,20 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether data were read, and do not tell classes or states apart: labels of some of them may answer all the same.
+    pub fn is_of_identification(&self) -> bool {
+        matches!(
+            self,
+            Error::UnseenStates { .. }
+                | Error::NoMemory
+                | Error::FewAtAPosition { .. }
+                | Error::TooFewRows { .. }
+                | Error::ConstantView { .. }
+                | Error::RankDeficientView { .. }
+                | Error::IdenticalViews { .. }
+        )
+    }
+
     /// The same of a batch that so many rows came before.
     #[must_use]
     pub fn after(mut self, rows: usize) -> Self {
@@ -569,8 +677,19 @@ impl Error {
             Error::NotFinite { row, .. }
             | Error::CovariateNotFinite { row, .. }
             | Error::FeatureNotFinite { row, .. }
+            | Error::NotProbabilities { row, .. }
+            | Error::LabelChance { row, .. }
             | Error::LabelOutside { row, .. } => *row += rows,
             _ => {}
+        }
+        self
+    }
+
+    /// The same with another number for the row of the data set that it names, if it names one.
+    #[must_use]
+    pub(crate) fn with_row(mut self, number: impl FnOnce(u64) -> u64) -> Self {
+        if let Error::LossNotFinite { row, .. } = &mut self {
+            *row = number(*row);
         }
         self
     }

@@ -7,6 +7,11 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// How often it is looked whether work that has a limit is to end.
+const TICK: Duration = Duration::from_millis(20);
 
 thread_local! {
     /// What may interrupt this thread.
@@ -70,8 +75,39 @@ impl Interrupt {
     }
 }
 
+/// Does some work on threads of its own as [`Interrupt::run`] does, for so long at the most. Where the work of this thread is asked to end meanwhile, so
+/// is that.
+///
+/// # Errors
+/// [`Interrupted`], if it took longer.
+///
+/// # Panics
+/// As [`Interrupt::run`].
+pub fn run_for<T: Send>(limit: Duration, work: impl FnOnce() -> T + Send) -> Result<T, Interrupted> {
+    let (own, outer) = (Interrupt::default(), OWN.with_borrow(Clone::clone));
+    let (ended, waiting) = channel::<()>();
+    let watched = own.clone();
+    let done = std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let end = Instant::now() + limit;
+            let raised = || outer.as_ref().is_some_and(Interrupt::is_raised);
+            // Hanging up says that the work is done.
+            while waiting.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if raised() || Instant::now() >= end {
+                    watched.raise();
+                }
+            }
+        });
+        let done = own.run(Some(rayon::current_num_threads()), work);
+        drop(ended);
+        done
+    });
+    check();
+    done
+}
+
 /// Ends the work of this thread where it was asked to end. Called in every loop that may be long.
-pub(crate) fn check() {
+pub fn check() {
     let raised = OWN.with_borrow(|own| own.as_ref().is_some_and(Interrupt::is_raised));
     if raised {
         resume_unwind(Box::new(Interrupted));

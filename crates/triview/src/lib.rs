@@ -114,6 +114,8 @@ mod planning;
 
 pub mod estimator;
 
+pub mod monitoring;
+
 pub mod sequences;
 
 pub mod votes;

@@ -168,7 +168,12 @@ fn views_that_depend_on_each_other_do_not_make_a_better_model() {
     let labelled = rows.batch().clone().with_labels((0..rows.rows()).map(known).collect()).unwrap();
     let source = InMemory::new(rows.schema(), [labelled]);
     let adaptation = adapter.adapt(&source, &seed, &schema()).unwrap();
-    let by_labels = adaptation.judgement.as_ref().unwrap().by_labels.unwrap();
+    let judgement = adaptation.judgement.as_ref().unwrap();
+    let by_labels = judgement.by_labels.unwrap();
+    assert!(judgement.of_labels && judgement.difference == by_labels);
+    // What is printed is of the labelled rows, and in keeping with the truth on others.
+    let of_seed = log_loss(&seed.scores(rows.batch()).unwrap(), rows.labels());
+    assert!((judgement.seed.value - of_seed.value).abs() < 4.0 * judgement.seed.standard_error);
     assert!(by_labels.interval.high < 0.0 && adaptation.supported(), "{by_labels:?}");
     let fresh = Composites::draw(&unseen, &recipe, 3).unwrap();
     assert!(error(&adaptation.model, &fresh) < error(&seed, &fresh));

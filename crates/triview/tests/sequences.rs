@@ -3,9 +3,10 @@
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 use triview::data::InMemory;
-use triview::diagnostics::Verdict;
+use triview::diagnostics::{Alarm, Verdict};
 use triview::lab::{ChainPopulation, ChainSetting};
-use triview::sequences::{Chain, Identified, Paths, SequenceEstimate, SequenceParams, Sequences};
+use triview::metrics::Measured;
+use triview::sequences::{Chain, Identified, Imputer, Paths, SequenceEstimate, SequenceParams, Sequences};
 use triview::{Error, Result};
 
 /// What the labels say: the risk a token and its standard error, and the token error of the Viterbi decoding.
@@ -76,6 +77,9 @@ fn risk_token_error_and_adapted_model() -> Result<()> {
         let adapted: f64 =
             sequences.iter().zip(&labels).map(|(g, y)| errors(&estimate.adapted.viterbi(g), y)).sum();
         assert!(adapted / tokens < 0.75 * truth.viterbi, "{seed}: {} of {}", adapted / tokens, truth.viterbi);
+        assert!(estimate.adapted_is_better(), "{seed}: {:?}", estimate.gain);
+        let gain = estimate.gain.map_or(0.0, |gain| gain.value);
+        assert!((gain - (truth.viterbi - adapted / tokens)).abs() < 0.03, "{seed}: {gain}");
         for (row, expected) in estimate.transition_matrix.iter().zip(population.transition().chunks(4)) {
             for (cell, expected) in row.iter().zip(expected) {
                 assert!((cell.value - expected).abs() < 0.06, "{seed}: {} {expected}", cell.value);
@@ -181,5 +185,141 @@ fn what_cannot_be_answered_is_refused() -> Result<()> {
     let broken = long.push(&[0.0, f64::NAN, 0.0]).err();
     assert!(matches!(broken, Some(Error::EmissionNotFinite { sequence: 2, token: 0, state: 1, .. })));
     assert!(SequenceParams::new().level(1.5).check().is_err());
+    Ok(())
+}
+
+#[test]
+fn labels_of_some_sequences_hold_whatever_the_chain_does() -> Result<()> {
+    let setting = ChainSetting { lengths: [5, 40], ..ChainSetting::new(4, 1.6) };
+    let (population, sequences, labels) = draw(&setting, 1500, 31)?;
+    let chain = population.model();
+    let truth = truth(chain, &sequences, &labels);
+    let estimator = SequenceParams::new().check()?;
+    let labelled = |known: &dyn Fn(usize) -> bool| {
+        let some = labels.iter().enumerate().map(|(at, states)| known(at).then(|| states.clone())).collect();
+        let source = InMemory::new(chain.states().to_vec(), [sequences.with_labels(some)]);
+        estimator.labelled(chain, &source, None)
+    };
+    let all = labelled(&|_| true)?;
+    assert!((all.risk_per_token.alone.value - truth.risk).abs() < 1e-9);
+    assert!((all.viterbi_error.alone.value - truth.viterbi).abs() < 1e-12);
+    let parts = all.log_partition - all.emission.alone.value - all.transition.alone.value;
+    assert!((parts - all.risk.alone.value).abs() < 1e-9 * parts.abs());
+    assert_eq!((all.imputer, all.gain), (Imputer::Model, None));
+
+    let (mut held, mut ratio) = ([0; 2], 0.0);
+    for draw in 0..20 {
+        // Draws that have no sequence in common.
+        let some = labelled(&|at| at % 30 == draw)?;
+        assert_eq!((some.labels, some.sequences, some.trusted()), (50, 1500, true), "{:?}", some.alarms);
+        let width = |of: &Measured| of.interval.high - of.interval.low;
+        ratio += width(&some.viterbi_error.estimate) / width(&some.viterbi_error.alone) / 20.0;
+        let of = [(&some.viterbi_error, truth.viterbi), (&some.risk_per_token, truth.risk)];
+        for (held, (powered, truth)) in held.iter_mut().zip(of) {
+            let interval = powered.estimate.interval;
+            *held += usize::from(interval.low <= truth && truth <= interval.high);
+        }
+    }
+    // Of 20 intervals of 95% fewer than 16 hold three times in a thousand.
+    assert!(held.iter().all(|held| *held >= 16), "{held:?}");
+    assert!(ratio < 0.95, "{ratio}");
+    assert_eq!(labelled(&|at| at < 9).err(), Some(Error::FewLabelledSequences { sequences: 9, needed: 10 }));
+    // The longest sequences are not drawn at random.
+    let longest = labelled(&|at| labels[at].len() > 37)?;
+    assert!(matches!(longest.alarms.as_slice(), [Alarm::LabelsUnlikeOthers { .. }]), "{:?}", longest.alarms);
+    Ok(())
+}
+
+/// The same sequences with a fourth state, which is that of every so many tokens, if of any, as the model knows.
+fn with_a_fourth_state(
+    (population, drawn, labels): &Drawn,
+    every: Option<usize>,
+) -> Result<(Chain, Sequences, Vec<Vec<usize>>)> {
+    let model = population.model();
+    let potential =
+        |at: usize| if at / 4 == 3 || at % 4 == 3 { -3.0 } else { model.transition()[at / 4 * 3 + at % 4] };
+    let states = ["0", "1", "2", "9"].map(String::from).to_vec();
+    let chain = Chain::new(states, None, (0..16).map(potential).collect())?;
+    let (mut sequences, mut known, mut token) = (Sequences::new(4), labels.clone(), 0);
+    for (emission, labels) in drawn.iter().zip(&mut known) {
+        let mut scores = Vec::new();
+        for (g, label) in emission.chunks(3).zip(labels) {
+            token += 1;
+            let fourth = every.is_some_and(|every| token % every == 0);
+            scores.extend(if fourth { [-60.0, -60.0, -60.0, 0.0] } else { [g[0], g[1], g[2], -60.0] });
+            *label = if fourth { 3 } else { *label };
+        }
+        sequences.push(&scores)?;
+    }
+    Ok((chain, sequences, known))
+}
+
+#[test]
+fn states_that_hardly_a_token_is_in_count_as_one_with_the_next_rarest() -> Result<()> {
+    let setting = ChainSetting { lengths: [5, 60], ..ChainSetting::new(3, 2.2) };
+    // The last has some fifty of 20,000 tokens: seen, but too few to be told apart by what is before and after them.
+    for (seed, every) in [(14, None), (15, None), (16, None), (14, Some(389))] {
+        let drawn = draw(&setting, 600, seed)?;
+        let (chain, sequences, labels) = with_a_fourth_state(&drawn, every)?;
+        let (truth, estimate) = (truth(&chain, &sequences, &labels), estimate(&chain, &sequences)?);
+        assert!(estimate.pooled.len() == 2 && estimate.pooled[1] == "9", "{seed}: {:?}", estimate.pooled);
+        assert_eq!(estimate.states.len(), 3);
+        assert!(estimate.trusted(), "{seed}: {:?}", estimate.alarms);
+        let risk = &estimate.risk_per_token;
+        let z = (risk.value - truth.risk) / risk.standard_error;
+        assert!(z.abs() < 3.3, "{seed}: {z} standard errors off");
+        let error = estimate.viterbi_error.estimate.value;
+        assert!((error - truth.viterbi).abs() < 0.02, "{seed}: {error} {}", truth.viterbi);
+        // The model that the data suggest has all states.
+        let (k, scores) = (4, sequences.get(0));
+        assert_eq!(estimate.adapted.chain().states(), chain.states());
+        assert_eq!(estimate.adapted.posteriors(scores).len(), scores.len());
+        assert!(estimate.adapted.viterbi(scores).into_iter().all(|state| state < k));
+    }
+    Ok(())
+}
+
+#[test]
+fn what_is_not_identified_is_left_at_what_the_model_believes() -> Result<()> {
+    let setting = ChainSetting { lengths: [5, 30], ..ChainSetting::new(3, 2.2) };
+    let (population, drawn, _) = draw(&setting, 300, 4)?;
+    // Of two states that the third is made of, neighbours say nothing.
+    let model = population.model();
+    let potential = |at: usize| {
+        let (from, to) = (at / 4, at % 4);
+        model.transition()[from.min(2) * 3 + to.min(2)] + if from == 3 && to == 0 { 0.3 } else { 0.0 }
+    };
+    let states = ["0", "1", "2", "9"].map(String::from).to_vec();
+    let chain = Chain::new(states, None, (0..16).map(potential).collect())?;
+    let mut sequences = Sequences::new(4);
+    for emission in drawn.iter() {
+        let split = |(t, g): (usize, &[f64])| [g[0], g[1], g[2], g[2] + 2.0 * (t as f64 * 2.3).sin()];
+        sequences.push(&emission.chunks(3).enumerate().flat_map(split).collect::<Vec<f64>>())?;
+    }
+    let estimate = estimate(&chain, &sequences)?;
+    assert_eq!(estimate.alarms[0], Alarm::NotIdentified, "{:?}", estimate.alarms);
+    let (mut entropy, mut least, mut wrong) = (0.0, 0.0, 0.0);
+    for emission in sequences.iter() {
+        let (messages, path) = (chain.messages(emission, Paths::All), chain.viterbi(emission));
+        let p = messages.posteriors();
+        let mut believed = emission.iter().zip(&p).map(|(g, p)| g * p).sum::<f64>();
+        messages.pairs(&chain, |_, pairs| {
+            believed += chain.transition().iter().zip(pairs).map(|(f, p)| f * p).sum::<f64>()
+        });
+        entropy += messages.log_z - believed;
+        least += messages.log_z - chain.score(emission, &path);
+        wrong += path.iter().enumerate().map(|(t, state)| 1.0 - p[4 * t + state]).sum::<f64>();
+    }
+    let tokens = sequences.tokens() as f64;
+    let close = |a: f64, b: f64| (a - b).abs() < 1e-9 * (1.0 + a.abs());
+    let risk = &estimate.risk_per_token;
+    assert!(close(risk.value, entropy / tokens) && close(risk.interval.low, least / tokens), "{risk:?}");
+    assert_eq!((risk.standard_error, risk.interval.high), (f64::INFINITY, f64::INFINITY));
+    assert!(close(estimate.risk.value, entropy / 300.0) && close(estimate.risk.interval.low, least / 300.0));
+    let error = &estimate.viterbi_error.estimate;
+    assert!(close(error.value, wrong / tokens), "{error:?}");
+    assert_eq!((error.interval.low, error.interval.high), (0.0, 1.0));
+    assert!(close(estimate.state_prior.iter().map(|prior| prior.value).sum(), 1.0));
+    assert!(!estimate.adapted_is_better());
     Ok(())
 }

@@ -27,9 +27,17 @@ impl Interval {
         Self::around(centre, 1.0, half).within(0.0, 1.0)
     }
 
-    /// What of it is possible.
+    /// What of it is possible; where nothing of it is, all that is.
     pub(crate) fn within(self, low: f64, high: f64) -> Self {
+        if self.misses(low, high) {
+            return Self { low, high };
+        }
         Self { low: self.low.clamp(low, high), high: self.high.clamp(low, high) }
+    }
+
+    /// Whether nothing of it is in a range.
+    pub(crate) fn misses(self, low: f64, high: f64) -> bool {
+        self.high < low || self.low > high
     }
 }
 

@@ -2,9 +2,12 @@
 
 use super::numbers::Numbers;
 use crate::error::Result;
+use crate::fit::Mixture;
+use crate::fit::refinement::{Objective, Refit};
 use crate::interrupt;
 use crate::moments::Moments;
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 
 /// What each block adds to the error of some quantities. The root of the sum of squares is a quantity's
 /// standard error; deviations of a sum of quantities are the sum of theirs.
@@ -111,20 +114,41 @@ pub(crate) fn jackknife<T: Numbers>(
     whole: &T,
     without: impl Fn(usize, &[f64]) -> Result<T> + Sync,
 ) -> Result<Deviations<T>> {
+    let n = moments.layout().rows.scalar(&moments.total());
+    let (rows, left_out): (Vec<f64>, Vec<Result<T>>) =
+        without_each(moments, |at, rows, left| (rows, without(at, left))).into_iter().unzip();
+    let left_out: Vec<T> = left_out.into_iter().collect::<Result<_>>()?;
+    Ok(weighted(whole, &left_out, &rows, n))
+}
+
+/// What is made of the sums without each block, given the block's place and its rows; none where there is but one block.
+pub(crate) fn without_each<T: Send>(
+    moments: &Moments,
+    of: impl Fn(usize, f64, &[f64]) -> T + Sync,
+) -> Vec<T> {
     let total = moments.total();
     let n = moments.layout().rows.scalar(&total);
     let counted = moments.sums().filled().map(|(at, block)| (at, moments.layout().rows.scalar(block), block));
     let blocks: Vec<(usize, f64, &[f64])> = counted.filter(|(_, rows, _)| *rows < n).collect();
-    let left_out: Vec<T> = blocks
+    blocks
         .par_iter()
-        .map(|(at, _, block)| {
+        .map(|(at, rows, block)| {
             interrupt::check();
             let left: Vec<f64> = total.iter().zip(*block).map(|(total, block)| total - block).collect();
-            without(*at, &left)
+            of(*at, *rows, &left)
         })
-        .collect::<Result<_>>()?;
-    let rows: Vec<f64> = blocks.iter().map(|(_, rows, _)| *rows).collect();
-    Ok(weighted(whole, &left_out, &rows, n))
+        .collect()
+}
+
+/// The fits to the moments without each block, by its place.
+pub(crate) fn refits(
+    moments: &Moments,
+    refit: &Refit,
+    objective: impl Fn(&[f64]) -> Objective + Sync,
+) -> BTreeMap<usize, Mixture> {
+    let (places, objectives): (Vec<usize>, Vec<Objective>) =
+        without_each(moments, |at, _, left| (at, objective(left))).into_iter().unzip();
+    places.into_iter().zip(refit.to(&objectives)).collect()
 }
 
 /// The deviations from values without each block, which has so many of `n` rows.

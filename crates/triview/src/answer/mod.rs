@@ -15,7 +15,7 @@ mod variants;
 pub(crate) use blend::Blended;
 pub use interval::{Bound, Interval};
 pub(crate) use interval::{check_level, reach};
-pub(crate) use jackknife::{Deviations, jackknife};
+pub(crate) use jackknife::{Deviations, jackknife, refits};
 pub(crate) use matching::{Matching, assign, call_counted, call_states};
 pub(crate) use numbers::Numbers;
 pub(crate) use quantities::Quantities;

@@ -10,6 +10,8 @@ use faer::Mat;
 #[derive(Debug, Clone)]
 pub(crate) struct Quantities {
     pub(crate) risk: f64,
+    /// That of each view as a model of its own, where it is asked.
+    pub(crate) alone: Vec<f64>,
     /// By how much the second-best naming of the classes is worse.
     pub(crate) gap: f64,
     /// The class prior.
@@ -29,6 +31,7 @@ impl Numbers for Quantities {
             parts.iter().map(|(part, times)| (&part.joint, *times)).collect();
         Self {
             risk: parts.iter().map(|(part, times)| times * part.risk).sum(),
+            alone: of(|part| &part.alone),
             gap: parts.iter().map(|(part, times)| times * part.gap).sum(),
             prior: of(|part| &part.prior),
             joint: Vec::combine(&joint),
@@ -59,6 +62,7 @@ impl Quantities {
         };
         Self {
             risk: risk.value,
+            alone: risk.alone.clone(),
             gap,
             prior: sum_by_name(names, |z| prior[z]),
             joint: risk.conditional.iter().map(joint).collect(),

@@ -16,6 +16,8 @@ pub(crate) struct Risk {
     pub(crate) value: f64,
     /// What of it was cut off and rests on the fitted posterior.
     pub(crate) tail: f64,
+    /// The risk of each view as a model of its own, over the rows that have it; none where that is not asked.
+    pub(crate) alone: Vec<f64>,
     /// `M_v` (eq. 2) of each holder of terms, one row a term, one column a state or a class.
     pub(crate) conditional: Vec<Mat<f64>>,
 }
@@ -36,7 +38,14 @@ impl Risk {
             add_tails(tails, names, layout, sums, conditional);
         }
         let value = loss.risk(mean_offset, prior, &conditional, names);
-        Self { value, tail: value - cut, conditional }
+        let rows = layout.rows.scalar(sums);
+        let of_view = |(view, offset): (usize, &f64)| {
+            let label = |(z, (p, &name)): (usize, (&f64, &usize))| p * conditional[view][(name, z)];
+            let gain: f64 = prior.iter().zip(names).enumerate().map(label).sum();
+            (offset - rows * gain) / (rows - layout.missing.of(sums)[view])
+        };
+        let alone = layout.alone.of(sums).iter().enumerate().map(of_view).collect();
+        Self { value, tail: value - cut, alone, conditional }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The variants of an answer: what each distance and each kind of surrogate says of the same moments.
 
 use super::blend::Blended;
-use super::jackknife::{Deviations, jackknife};
+use super::jackknife::{Deviations, jackknife, refits};
 use super::matching::Matching;
 use super::numbers::Numbers;
 use super::quantities::Quantities;
@@ -176,9 +176,11 @@ fn read_off(
             sampling.with_doubt(Reading::combine(&[(&otherwise, 1.0), (&whole, -1.0)]))
         }
         _ => {
-            let fitted = Refit::new(&target.objective(distance, sums), &mixture);
-            let refit = |left: &[f64]| fitted.to(&target.objective(distance, left));
-            jackknife(moments, &whole, |_, left| Ok(read(&refit(left), left)?.1))?
+            let refit = Refit::new(&target.objective(distance, sums), &refined.mixture);
+            let fitted = refits(moments, &refit, |left| target.objective(distance, left));
+            jackknife(moments, &whole, |block, left| {
+                Ok(read(&fitted[&block].reorder(&matching.order), left)?.1)
+            })?
         }
     };
     let variant = |at: usize| Variant {

@@ -1,6 +1,6 @@
 //! The views' hard predictions, and what a class prior and confusion matrices say of the rows.
 
-use super::{Said, Unsuited, mean, predictions};
+use super::{Said, Unsuited, judged, mean, predictions};
 use crate::data::Batch;
 use crate::loss::{self, Loss};
 use crate::numeric::argmax;
@@ -41,7 +41,7 @@ pub(super) fn cast(predictions: &[Vec<Option<usize>>], k: usize) -> Result<Votes
 pub(super) fn said(rows: &Batch, crowd: &Crowd, votes: &Votes, loss: &dyn Loss) -> Said {
     let (n, k) = (rows.rows(), rows.k());
     let terms: Vec<Vec<f64>> = (0..rows.views()).map(|view| loss::terms_of(loss, rows, view)).collect();
-    let (losses, predicted) = (loss::all_losses(loss, rows, &terms), predictions(rows));
+    let (losses, predicted) = (loss::all_losses(loss, rows, &terms), predictions(&judged(rows, loss)));
     let posteriors = crowd.posteriors(votes);
     let p = |row: usize, class: usize| posteriors[row * k + class];
     let imputed = |row: usize| (0..k).map(|class| p(row, class) * losses[class * n + row]).sum();

@@ -16,9 +16,10 @@ mod spectral;
 mod threshold;
 mod validation;
 
-use crate::data::Batch;
+use crate::data::{Batch, VIEWS};
 use crate::loss::{self, Loss};
 use crate::numeric::argmax;
+use std::borrow::Cow;
 
 /// What a baseline says.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize)]
@@ -70,6 +71,12 @@ impl Old {
         (!labels.is_empty()).then(|| Self { rows: batch.select(&labelled), labels })
     }
 
+    /// The same where only the views that a loss judges say something.
+    #[must_use]
+    pub fn judged(&self, loss: &dyn Loss) -> Self {
+        Self { rows: judged(&self.rows, loss).into_owned(), labels: self.labels.clone() }
+    }
+
     /// How many rows there are.
     pub fn rows(&self) -> usize {
         self.labels.len()
@@ -97,13 +104,21 @@ impl Old {
 }
 
 const NO_OLD: Unsuited = "it compares with labelled rows of an old domain, the source: give them";
+const THREE_VIEWS: Unsuited = "it compares the predictions of three views with scores";
 const TWO_CLASSES: Unsuited = "it is for two classes";
 const LOG_LOSS: Unsuited = "it is for the log loss";
 
 /// What every baseline says of some rows, beside labelled rows of an old domain where these are given. The old rows must have the
 /// same views and classes.
 pub fn all(rows: &Batch, old: Option<&Old>, loss: &dyn Loss) -> Vec<Baseline> {
-    let with_old = |said: &dyn Fn(&Old) -> Said| old.map(said).ok_or(NO_OLD);
+    let old = old.map(|old| old.judged(loss));
+    let with_old = |said: &dyn Fn(&Old) -> Said| old.as_ref().map(said).ok_or(NO_OLD);
+    // What is made of the views' own predictions looks at all that have any.
+    let (all, rows) = (rows.scored(), &*judged(rows, loss));
+    let by_votes = |said: &dyn Fn(&Batch) -> Result<Said, Unsuited>| match all.views() {
+        ..VIEWS => Err(THREE_VIEWS),
+        _ => said(&all),
+    };
     let baseline = |name, reference, said| Baseline { name, reference, said };
     vec![
         baseline("entropy", "the model's own posterior", entropy::predictive_entropy(rows, loss)),
@@ -120,15 +135,28 @@ pub fn all(rows: &Batch, old: Option<&Old>, loss: &dyn Loss) -> Vec<Baseline> {
             "Shimodaira 2000; Bickel et al. 2007",
             with_old(&|old| importance::weighted_validation(rows, old, loss)),
         ),
-        baseline("dawid-skene", "Dawid and Skene 1979", dawid_skene::expectation_maximisation(rows, loss)),
+        baseline(
+            "dawid-skene",
+            "Dawid and Skene 1979",
+            by_votes(&|rows| dawid_skene::expectation_maximisation(rows, loss)),
+        ),
         baseline(
             "gaussian-margin",
             "Balasubramanian et al. 2011",
-            gaussian::gaussian_margin(rows, old, loss),
+            gaussian::gaussian_margin(rows, old.as_ref(), loss),
         ),
-        baseline("agreement-rates", "Platanios et al. 2014", agreement::agreement_rates(rows)),
-        baseline("spectral", "Jaffe et al. 2015", spectral::spectral_meta_learner(rows, loss)),
+        baseline("agreement-rates", "Platanios et al. 2014", by_votes(&agreement::agreement_rates)),
+        baseline(
+            "spectral",
+            "Jaffe et al. 2015",
+            by_votes(&|rows| spectral::spectral_meta_learner(rows, loss)),
+        ),
     ]
+}
+
+/// The rows where only the views that a loss judges say something.
+fn judged<'a>(rows: &'a Batch, loss: &dyn Loss) -> Cow<'a, Batch> {
+    loss.judged().map_or(Cow::Borrowed(rows), |views| Cow::Owned(rows.only(views)))
 }
 
 /// The class with the largest summed score of each row.

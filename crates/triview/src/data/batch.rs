@@ -1,8 +1,9 @@
 //! Some rows of a score table.
 
 use super::schema::expect;
-use super::{MOST_VIEWS, VIEWS};
+use super::{MOST_VIEWS, VIEWS, Witness};
 use crate::error::{Error, Result};
+use crate::settings::metrics::PREDICTION_ROUNDING;
 use std::borrow::Cow;
 
 /// Some rows of a score table.
@@ -21,6 +22,10 @@ pub struct Batch {
     segments: Option<Vec<u64>>,
     /// The class of each row that is known; absent where none is asked for.
     labels: Option<Vec<Option<usize>>>,
+    /// How many rows each labelled one stands for; absent where all of them had the same chance of a label.
+    label_weights: Option<Vec<f64>>,
+    /// What another model says of each row, class by class as scores lie; absent where there is none.
+    prediction: Option<Vec<f64>>,
 }
 
 impl Batch {
@@ -42,6 +47,30 @@ impl Batch {
             }
         }
         Ok(Self::from_finite(rows, scores))
+    }
+
+    /// A batch of views that have scores, and witnesses that have none: for each witness the place of its value in each row, nothing
+    /// where it is missing ([`Witness::place`]).
+    ///
+    /// # Errors
+    /// Those of [`Batch::new`], and [`Error::Shape`] where there is not one value a row.
+    pub fn with_witnesses(
+        rows: usize,
+        mut scores: Vec<Vec<f64>>,
+        witnesses: &[(&Witness, Vec<Option<usize>>)],
+    ) -> Result<Self> {
+        let (scored, length) = (scores.len(), scores.first().map_or(0, Vec::len));
+        scores.extend(witnesses.iter().map(|_| vec![0.0; length]));
+        let mut covariates = vec![Vec::new(); scored];
+        let mut missing = vec![0; rows];
+        for (view, (witness, places)) in (scored..).zip(witnesses) {
+            expect("values of a witness", places.len(), rows)?;
+            for (missing, place) in missing.iter_mut().zip(places) {
+                *missing |= u64::from(place.is_none()) << view;
+            }
+            covariates.push(witness.indicators(places));
+        }
+        Self::new(rows, scores)?.with_missing(missing)?.with_covariates(covariates)
     }
 
     /// A batch from scores that lie row by row, then view by view, then class by class, as a NumPy array of the shape (rows,
@@ -109,6 +138,8 @@ impl Batch {
             clusters: None,
             segments: None,
             labels: None,
+            label_weights: None,
+            prediction: None,
         }
     }
 
@@ -218,9 +249,70 @@ impl Batch {
         Ok(self)
     }
 
+    /// The same batch where rows had different chances of a label: the chance of each row that has one; of the others it does not matter.
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there is not one number a row; [`Error::LabelChance`] for that of a labelled row that is not above zero and
+    /// at most one.
+    pub fn with_label_chances(mut self, chances: Vec<f64>) -> Result<Self> {
+        expect("chances of a label", chances.len(), self.rows)?;
+        let outside =
+            |row: &usize| self.label(*row).is_some() && !(chances[*row] > 0.0 && chances[*row] <= 1.0);
+        if let Some(row) = (0..self.rows).find(outside) {
+            return Err(Error::LabelChance { row, value: chances[row] });
+        }
+        self.label_weights = Some(chances.into_iter().map(|chance| 1.0 / chance).collect());
+        Ok(self)
+    }
+
+    /// The same batch with the output of another model, which is judged and is no view: `probabilities[class * rows + row]`. Each row is made
+    /// to add up to exactly one.
+    ///
+    /// ```
+    /// use triview::data::Batch;
+    ///
+    /// let batch = Batch::new(1, vec![vec![0.1, 0.9]; 3])?;
+    /// assert!(batch.clone().with_prediction(vec![0.3, 0.7]).is_ok());
+    /// assert!(batch.with_prediction(vec![0.3, 0.9]).is_err());
+    /// # Ok::<(), triview::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Shape`] where there is not one number a row and class; [`Error::NotProbabilities`] with the first row (within this batch) whose
+    /// numbers are not between zero and one, or do not add up to one.
+    pub fn with_prediction(mut self, mut probabilities: Vec<f64>) -> Result<Self> {
+        expect("probabilities", probabilities.len(), self.rows * self.k())?;
+        for row in 0..self.rows {
+            let own = || probabilities.iter().skip(row).step_by(self.rows).copied();
+            let sum: f64 = own().sum();
+            if !own().all(|p| (0.0..=1.0).contains(&p)) || (sum - 1.0).abs() > PREDICTION_ROUNDING {
+                return Err(Error::NotProbabilities { row, values: own().collect() });
+            }
+            probabilities.iter_mut().skip(row).step_by(self.rows).for_each(|p| *p /= sum);
+        }
+        self.prediction = Some(probabilities);
+        Ok(self)
+    }
+
+    /// What another model says of each row, class by class, where there is one.
+    pub fn prediction(&self) -> Option<&[f64]> {
+        self.prediction.as_deref()
+    }
+
+    /// The same rows without the classes that are known.
+    #[must_use]
+    pub(crate) fn without_labels(self) -> Self {
+        Self { labels: None, label_weights: None, ..self }
+    }
+
     /// The class of a row, where it is known.
     pub fn label(&self, row: usize) -> Option<usize> {
         self.labels.as_ref().and_then(|labels| labels[row])
+    }
+
+    /// The same, with how many rows the label stands for.
+    pub(crate) fn weighted_label(&self, row: usize) -> Option<(usize, f64)> {
+        self.label(row).map(|class| (class, self.label_weights.as_ref().map_or(1.0, |weights| weights[row])))
     }
 
     /// The rows at these places, in this order, with their groups, segments and labels.
@@ -237,6 +329,8 @@ impl Batch {
             clusters: keys(&self.clusters),
             segments: keys(&self.segments),
             labels: self.labels.as_ref().map(|labels| rows.iter().map(|&row| labels[row]).collect()),
+            label_weights: self.label_weights.as_ref().map(|weights| take_rows(self.rows, weights, rows)),
+            prediction: self.prediction.as_ref().map(|of_all| take_rows(self.rows, of_all, rows)),
         }
     }
 
@@ -258,11 +352,13 @@ impl Batch {
             clusters: self.clusters.clone(),
             segments: self.segments.clone(),
             labels: self.labels.clone(),
+            label_weights: self.label_weights.clone(),
+            prediction: self.prediction.clone(),
         }
     }
 
     /// The covariates of some views, one view after the other. Where a view is missing they are their own mean.
-    fn joined_covariates(&self, views: &[usize]) -> Vec<f64> {
+    pub(crate) fn joined_covariates(&self, views: &[usize]) -> Vec<f64> {
         let mut joined = Vec::new();
         for &view in views {
             let (means, missing, from) = (self.covariate_means(view), self.without(&[view]), joined.len());
@@ -314,12 +410,52 @@ impl Batch {
         (rows.len(), take_rows(self.rows, &self.inputs(view), &rows))
     }
 
+    /// What some views are told from others by, in the rows that have any of them: their summed scores, or where these never
+    /// change, as those of witnesses, with their covariates.
+    pub(crate) fn present_evidence(&self, views: &[usize]) -> (usize, Vec<f64>) {
+        let (present, mut said) = self.present_scores(views);
+        if is_constant(present, &said) {
+            said.extend(match self.missing {
+                None => self.joined_covariates(views),
+                Some(_) => take_rows(self.rows, &self.joined_covariates(views), &self.with(views)),
+            });
+        }
+        (present, said)
+    }
+
     /// All that a view says: its scores, class by class, then its covariates.
     pub(crate) fn inputs(&self, view: usize) -> Cow<'_, [f64]> {
         match self.covariates(view) {
             [] => Cow::Borrowed(self.view(view)),
             covariates => Cow::Owned([self.view(view), covariates].concat()),
         }
+    }
+
+    /// The same rows with the views alone that have scores; without covariates.
+    pub(crate) fn scored(&self) -> Cow<'_, Self> {
+        let says =
+            |view: &usize| self.covariates(*view).is_empty() || !is_constant(self.rows, self.view(*view));
+        let views: Vec<usize> = (0..self.views()).filter(says).collect();
+        if views.len() == self.views() {
+            return Cow::Borrowed(self);
+        }
+        let bits =
+            |row: &u64| views.iter().enumerate().fold(0, |bits, (at, view)| bits | (row >> view & 1) << at);
+        Cow::Owned(Self {
+            scores: views.iter().map(|&view| self.scores[view].clone()).collect(),
+            covariates: Vec::new(),
+            missing: self.missing.as_ref().map(|rows| rows.iter().map(bits).collect()),
+            ..self.clone()
+        })
+    }
+
+    /// The same rows, in which all views but some say nothing.
+    pub(crate) fn only(&self, views: &[usize]) -> Self {
+        let silent = |(view, scores): (usize, &Vec<f64>)| match views.contains(&view) {
+            true => scores.clone(),
+            false => vec![0.0; scores.len()],
+        };
+        Self { scores: self.scores.iter().enumerate().map(silent).collect(), ..self.clone() }
     }
 
     /// The sums of the scores of some views, class by class.
@@ -390,6 +526,11 @@ pub(crate) fn total<'a>(mut views: impl Iterator<Item = &'a [f64]>) -> Vec<f64> 
         total.iter_mut().zip(view).for_each(|(total, score)| *total += score);
     }
     total
+}
+
+/// Whether none of some columns ever changes.
+pub(crate) fn is_constant(rows: usize, columns: &[f64]) -> bool {
+    columns.chunks_exact(rows.max(1)).all(|column| column.iter().all(|cell| *cell == column[0]))
 }
 
 /// One bit a view.

@@ -21,6 +21,12 @@ impl Partition {
         Self { members: [vec![0], vec![1], vec![2]] }
     }
 
+    /// The partition into these groups; nothing where they are not three, or one is empty.
+    pub fn from_groups(groups: Vec<Vec<usize>>) -> Option<Self> {
+        let members: [Vec<usize>; VIEWS] = groups.try_into().ok()?;
+        members.iter().all(|views| !views.is_empty()).then(|| Self::ordered(members))
+    }
+
     /// Partition from their members; views ascend within a group, and groups by their first view.
     pub(crate) fn ordered(mut members: [Vec<usize>; VIEWS]) -> Self {
         members.iter_mut().for_each(|views| views.sort_unstable());

@@ -1,11 +1,12 @@
 //! A first look at the data: an even sample of its rows.
 
 use super::{Batch, Schema, ScoreSource};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::interrupt;
 use crate::numeric::hash;
 use crate::settings::first_look::{MOST_ROWS, MOST_SCORES};
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// Rows chosen by a hash of their position: each row has the same chance, in whatever order they lie, the
 /// choice is the same in every reading, and memory does not grow with their number.
@@ -26,6 +27,8 @@ struct Sampler {
 /// A row that is kept.
 #[derive(Debug)]
 struct SampledRow {
+    /// Its place among all rows, and the hash of that.
+    position: u64,
     hash: u64,
     cluster: Option<u64>,
     segment: Option<u64>,
@@ -35,6 +38,8 @@ struct SampledRow {
     /// The scores of all views, view by view, and their covariates.
     scores: Vec<f64>,
     covariates: Vec<f64>,
+    /// What another model says of each class; nothing where there is none.
+    prediction: Vec<f64>,
 }
 
 impl Sampler {
@@ -45,7 +50,8 @@ impl Sampler {
     fn update(&mut self, batch: &Batch) {
         interrupt::check();
         for row in 0..batch.rows() {
-            let hash = hash(self.position);
+            let position = self.position;
+            let hash = hash(position);
             self.position += 1;
             if !self.keeps(hash) {
                 continue;
@@ -53,6 +59,7 @@ impl Sampler {
             let scores =
                 (0..self.views * self.k).map(|c| batch.column(c / self.k, c % self.k)[row]).collect();
             self.kept.push(SampledRow {
+                position,
                 hash,
                 cluster: batch.clusters().map(|clusters| clusters[row]),
                 segment: batch.segments().map(|segments| segments[row]),
@@ -62,6 +69,9 @@ impl Sampler {
                 covariates: (0..self.views)
                     .flat_map(|v| batch.covariates(v).iter().skip(row).step_by(batch.rows()).copied())
                     .collect(),
+                prediction: batch.prediction().map_or_else(Vec::new, |said| {
+                    said.iter().skip(row).step_by(batch.rows()).copied().collect()
+                }),
             });
             while self.kept.len() > self.most {
                 self.level += 1;
@@ -93,6 +103,10 @@ impl Sampler {
             Batch::from_finite(rows, scores).with_missing(missing)?.with_covariates(covariates)?;
         if self.kept.iter().any(|kept| kept.label.is_some()) {
             batch = batch.with_labels(self.kept.iter().map(|kept| kept.label).collect())?;
+        }
+        if rows > 0 && self.kept.iter().all(|kept| kept.prediction.len() == self.k) {
+            let of_class = |class: usize| self.kept.iter().map(move |kept| kept.prediction[class]);
+            batch = batch.with_prediction((0..self.k).flat_map(of_class).collect())?;
         }
         if let Some(clusters) = clusters.filter(|_| rows > 0) {
             batch = batch.with_clusters(clusters)?;
@@ -132,12 +146,20 @@ pub struct Sample {
     schema: Schema,
     rows: Batch,
     seen: u64,
+    /// The places of the rows among all, where they are known.
+    positions: Option<Arc<[u64]>>,
 }
 
 impl Sample {
     /// Rows that were drawn evenly from all already; [`Sample::of`] draws them from a source.
     pub fn new(schema: Schema, rows: Batch) -> Self {
-        Self { schema, seen: rows.rows() as u64, rows }
+        Self { schema, seen: rows.rows() as u64, rows, positions: None }
+    }
+
+    /// The same rows, of so many.
+    #[must_use]
+    pub fn among(self, seen: u64) -> Self {
+        Self { seen, ..self }
     }
 
     /// The sampled rows.
@@ -160,7 +182,9 @@ impl Sample {
     pub fn of_segment(&self, key: u64, seen: u64) -> Self {
         let segments = self.rows.segments().unwrap_or_default().iter().enumerate();
         let rows: Vec<usize> = segments.filter(|(_, of)| **of == key).map(|(row, _)| row).collect();
-        Self { schema: self.schema.clone(), rows: self.rows.select(&rows), seen }
+        let at = |all: &Arc<[u64]>| rows.iter().map(|row| all[*row]).collect();
+        let positions = self.positions.as_ref().map(at);
+        Self { schema: self.schema.clone(), rows: self.rows.select(&rows), seen, positions }
     }
 
     /// Reads a source once.
@@ -168,23 +192,24 @@ impl Sample {
     /// # Errors
     /// Those of the source, and [`Error::Shape`](crate::Error::Shape) for batches that are not of its schema.
     pub fn of<S: ScoreSource + ?Sized>(source: &S) -> Result<Self, S::Error> {
-        let (rows, seen) = sample(source)?;
-        Ok(Self { schema: source.schema().clone(), rows, seen })
+        let schema = source.schema();
+        let (views, k) = (schema.views().len(), schema.k());
+        let covariates: Vec<usize> = (0..views).map(|view| schema.covariates(view).len()).collect();
+        let most = MOST_ROWS.min(MOST_SCORES / (views * k + covariates.iter().sum::<usize>()));
+        let mut sampler = Sampler { views, k, covariates, most, level: 0, position: 0, kept: Vec::new() };
+        for batch in source.batches()? {
+            let batch = batch?;
+            schema.expect_rows(&batch)?;
+            sampler.update(&batch);
+        }
+        let seen = sampler.position;
+        let positions = Some(sampler.kept.iter().map(|kept| kept.position).collect());
+        Ok(Self { schema: schema.clone(), rows: sampler.finish()?, seen, positions })
     }
-}
 
-/// Reads a source once; returns the sample and the number of rows there were.
-fn sample<S: ScoreSource + ?Sized>(source: &S) -> Result<(Batch, u64), S::Error> {
-    let schema = source.schema();
-    let (views, k) = (schema.views().len(), schema.k());
-    let covariates: Vec<usize> = (0..views).map(|view| schema.covariates(view).len()).collect();
-    let most = MOST_ROWS.min(MOST_SCORES / (views * k + covariates.iter().sum::<usize>()));
-    let mut sampler = Sampler { views, k, covariates, most, level: 0, position: 0, kept: Vec::new() };
-    for batch in source.batches()? {
-        let batch = batch?;
-        schema.expect_rows(&batch)?;
-        sampler.update(&batch);
+    /// What is wrong with a row of the sample, which is called by its place among all rows.
+    pub(crate) fn named(&self, error: Error) -> Error {
+        let place = |row: u64| self.positions.as_ref()?.get(usize::try_from(row).ok()?).copied();
+        error.with_row(|row| place(row).unwrap_or(row))
     }
-    let rows = sampler.position;
-    Ok((sampler.finish()?, rows))
 }

@@ -1,6 +1,6 @@
 //! What the columns of a score table mean.
 
-use super::{Batch, VIEWS};
+use super::{Batch, VIEWS, Witness};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub const MOST_VIEWS: usize = 64;
 
 /// Names of views and classes, and of the covariates of each view.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "Names")]
 pub struct Schema {
     views: Vec<String>,
@@ -16,6 +16,9 @@ pub struct Schema {
     /// For each view the names of its covariates; empty where no view has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     covariates: Vec<Vec<String>>,
+    /// The last of the views, which have no scores.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    witnesses: Vec<Witness>,
 }
 
 /// The unchecked form of a [`Schema`], as it is read from a file.
@@ -25,13 +28,27 @@ struct Names {
     classes: Vec<String>,
     #[serde(default)]
     covariates: Vec<Vec<String>>,
+    #[serde(default)]
+    witnesses: Vec<Witness>,
 }
 
 impl TryFrom<Names> for Schema {
     type Error = Error;
 
     fn try_from(names: Names) -> Result<Self> {
-        Schema::new(names.views, names.classes)?.with_covariates(names.covariates)
+        let Names { mut views, classes, mut covariates, witnesses } = names;
+        let schema = Schema::new(views.clone(), classes.clone())?.with_covariates(covariates.clone())?;
+        if witnesses.is_empty() {
+            return Ok(schema);
+        }
+        witnesses.iter().try_for_each(Witness::check)?;
+        let scored = views.len().saturating_sub(witnesses.len());
+        views.truncate(scored);
+        covariates.truncate(scored);
+        let whole = Schema::with_witnesses(views, classes, covariates, witnesses)?;
+        let same = (&whole.views, &whole.covariates) == (&schema.views, &schema.covariates);
+        let reason = || "its witnesses are not its last views".to_owned();
+        if same { Ok(whole) } else { Err(Error::InvalidMoments { reason: reason() }) }
     }
 }
 
@@ -53,7 +70,50 @@ impl Schema {
         for (kind, names) in [("view", &views), ("class", &classes)] {
             refuse_duplicates(kind, names)?;
         }
-        Ok(Self { views, classes, covariates: Vec::new() })
+        Ok(Self { views, classes, covariates: Vec::new(), witnesses: Vec::new() })
+    }
+
+    /// Views with scores, and witnesses, which have none: three or more in all. `covariates` has the names of each view's
+    /// covariates, or is empty.
+    ///
+    /// ```
+    /// use triview::data::{Schema, Witness};
+    ///
+    /// let names = |names: [&str; 2]| names.map(String::from).to_vec();
+    /// let hospital = Witness::of("hospital", ["north", "south", "east"].repeat(100))?;
+    /// let schema = Schema::with_witnesses(names(["model", "nurse"]), names(["ill", "well"]), Vec::new(), vec![hospital])?;
+    /// assert_eq!(schema.views(), ["model", "nurse", "hospital"]);
+    /// assert_eq!(schema.scored(), ["model", "nurse"]);
+    /// # Ok::<(), triview::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::NoScores`] where there are witnesses alone, and those of [`Schema::new`] and [`Schema::with_covariates`].
+    pub fn with_witnesses(
+        mut views: Vec<String>,
+        classes: Vec<String>,
+        mut covariates: Vec<Vec<String>>,
+        witnesses: Vec<Witness>,
+    ) -> Result<Self> {
+        let names = || witnesses.iter().map(|witness| witness.name().to_owned());
+        if views.is_empty() {
+            return Err(Error::NoScores { witnesses: names().collect() });
+        }
+        covariates.resize(views.len(), Vec::new());
+        covariates.extend(witnesses.iter().map(Witness::values));
+        views.extend(names());
+        let schema = Self::new(views, classes)?.with_covariates(covariates)?;
+        Ok(Self { witnesses, ..schema })
+    }
+
+    /// The last of the views, which have no scores.
+    pub fn witnesses(&self) -> &[Witness] {
+        &self.witnesses
+    }
+
+    /// Names of the views that have scores.
+    pub fn scored(&self) -> &[String] {
+        &self.views[..self.views.len() - self.witnesses.len()]
     }
 
     /// Views and classes that are called by their numbers, from 0.
@@ -81,12 +141,12 @@ impl Schema {
         Ok(self)
     }
 
-    /// The covariates of all views, `view:covariate`.
+    /// The covariates of all views that have scores, `view:covariate`.
     pub fn all_covariates(&self) -> Vec<String> {
         let of_view = |(view, names): (&String, &Vec<String>)| {
             names.iter().map(|name| format!("{view}:{name}")).collect::<Vec<_>>()
         };
-        self.views.iter().zip(&self.covariates).flat_map(of_view).collect()
+        self.scored().iter().zip(&self.covariates).flat_map(of_view).collect()
     }
 
     /// How many covariates some views have in all.

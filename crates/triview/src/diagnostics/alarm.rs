@@ -212,6 +212,8 @@ pub enum Alarm {
         /// The standard error of the difference.
         joint_error: f64,
     },
+    /// Sequences do not identify the states of a chain.
+    NotIdentified,
     /// The risk of a labelling of sequences is below zero.
     NegativeRisk {
         /// The risk.
@@ -434,6 +436,9 @@ impl fmt::Display for Alarm {
                 Short(*with),
                 Short(*joint_error)
             ),
+            Alarm::NotIdentified => f.write_str(
+                "the sequences do not identify the states: what is shown is the model's own belief, and intervals are all that is possible",
+            ),
             Alarm::NegativeRisk { risk } => {
                 write!(f, "the risk {} of a sequence is below zero, which no labelling's is", Short(*risk))
             }
@@ -536,6 +541,9 @@ impl Alarm {
                 "see whether the classes of the scores, or those of the labels, are mixed up"
             }
             Alarm::LabelsDisagree { .. } => "the views depend on each other: rely on the labels",
+            Alarm::NotIdentified => {
+                "give more sequences, or merge states that what is before and after a token does not tell apart"
+            }
             Alarm::NegativeRisk { .. } => {
                 "what is before and after a token may depend on each other given its state"
             }

@@ -38,6 +38,8 @@ pub struct CommonCause {
     pub share: f64,
     /// Its standard error.
     pub standard_error: f64,
+    /// How much of the squared misfit in whitened coordinates is in its direction, an unbiased estimate.
+    pub misfit: f64,
     /// The chance of such a share if the views are independent: of one so large for all views, of one so far from zero for two.
     pub p_value: f64,
 }
@@ -98,10 +100,12 @@ impl Cause {
         // each other.
         let two_sided = 2.0 * above.min(1.0 + 1.0 / (1 + FLIPS) as f64 - above);
         let everywhere = self.hard.iter().all(|hard| *hard);
+        let variance = squares / (count * (count - 1.0));
         CommonCause {
             views: (0..VIEWS).filter(|&v| self.hard[v]).collect(),
             share,
-            standard_error: (squares / (count * (count - 1.0))).sqrt(),
+            standard_error: variance.sqrt(),
+            misfit: norm * (share * share - variance),
             p_value: if everywhere { above } else { two_sided.min(1.0) },
         }
     }

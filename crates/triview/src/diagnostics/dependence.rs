@@ -2,11 +2,12 @@
 
 use super::LEVEL;
 use super::signs::Products;
+use crate::data::others;
 use crate::error::Result;
 use crate::fit::{Mixture, Whitened};
 use crate::numeric::linalg::{beyond, pseudo_inverse};
 use crate::settings::dependence::FLIPS;
-use faer::Mat;
+use faer::{Mat, MatRef};
 
 /// How two views depend on each other, on the whole or within one class.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -131,15 +132,14 @@ pub(crate) fn within_classes(mixture: &Mixture, whitened: &Whitened, third: usiz
     let k = mixture.prior.len();
     let mut out = Vec::new();
     let (labels, _) = pseudo_inverse(mixture.means[third].as_ref(), k)?;
+    let slices = whitened.slices(third, &labels.transpose().to_owned());
+    let [rows, columns] = others(third).map(|v| whitened.dims[v]);
     for class in 0..k {
-        let label: Vec<f64> = (0..whitened.dims[third]).map(|c| labels[(class, c)]).collect();
-        let joint = whitened.slice(third, &label);
+        let joint = MatRef::from_row_major_slice(slices.col_as_slice(class), rows, columns);
         let prior = joint[(0, 0)];
-        for j in 1..joint.ncols() {
-            out.extend(
-                (1..joint.nrows())
-                    .map(|i| joint[(i, j)] / prior - joint[(i, 0)] * joint[(0, j)] / (prior * prior)),
-            );
+        for j in 1..columns {
+            let within = |i: usize| joint[(i, j)] / prior - joint[(i, 0)] * joint[(0, j)] / (prior * prior);
+            out.extend((1..rows).map(within));
         }
     }
     Ok(out)

@@ -20,14 +20,16 @@ use super::causes::{Cause, CommonCause, Unseen, unseen_shares};
 use super::dependence::{Block, Dependence, of_pair, within_classes};
 use super::pairs;
 use super::signs::Products;
-use crate::answer::{Blended, Deviations, Numbers, Risk, Surrogates, identify, jackknife, linear_risk};
+use crate::answer::{
+    Blended, Deviations, Numbers, Risk, Surrogates, identify, jackknife, linear_risk, refits,
+};
 use crate::data::{VIEWS, others};
 use crate::error::Result;
-use crate::fit::refinement::{Curvature, Distance, Misfit, Objective, Refined, Refit, refine, refine_near};
+use crate::fit::refinement::{Curvature, Misfit, Objective, Refined, Refit, refine, refine_near};
 use crate::fit::{Mixture, Whitened, Whitening, power_method};
 use crate::moments::Moments;
+use crate::settings::causes::LEAST_OF_THE_MISFIT;
 use crate::settings::independence::{FEWEST_BLOCKS, FLIPS};
-use faer::Mat;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -69,10 +71,12 @@ pub struct Independence {
 }
 
 impl Independence {
-    /// Whether the views agree more than they should, all of them: then the risk is too low, and by how much nothing says.
+    /// Whether the views agree more than they should, all of them, and that is some of what is wrong and not a trifle of it: then the risk is too low,
+    /// and by how much nothing says. Noise that views share, and copies, may make it too high as well.
     pub(crate) fn too_much_in_common(&self) -> bool {
-        let all = self.common_causes.first();
-        self.verdict == Verdict::Fail && all.is_some_and(|cause| cause.p_value < LEVEL)
+        let misfit = self.statistic.unwrap_or(f64::INFINITY).max(0.0);
+        let seen = |cause: &CommonCause| cause.p_value < LEVEL && cause.misfit > LEAST_OF_THE_MISFIT * misfit;
+        self.verdict == Verdict::Fail && self.common_causes.first().is_some_and(seen)
     }
 
     pub(super) fn untestable(degrees_of_freedom: usize, reason: String) -> Self {
@@ -256,8 +260,7 @@ struct Outcome {
 }
 
 fn objective(whitened: Whitened, k: usize) -> Objective {
-    let maps = whitened.dims.map(|d| Mat::identity(d, d));
-    Objective::new(Distance::Squares, whitened.tensor, maps, k)
+    Objective::squares(whitened.tensor, whitened.dims, k)
 }
 
 impl<'a> BinsFit<'a> {
@@ -314,29 +317,36 @@ impl<'a> BinsFit<'a> {
         let perfect = objective(Whitened { dims, tensor: model.clone() }, k);
         let point = perfect.shape().pack(&self.refined.mixture);
         let at = perfect.expand(&point);
-        let curvature = Curvature::new(&perfect, &at);
+        let curvature = Curvature::new(perfect.curve(&at));
         // What the fit leaves off the tangent space: `r - J (J^T J)^-1 J^T r`.
-        let off_tangent = |mut residual: Vec<f64>| {
-            let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
-            let gradient = objective(Whitened { dims, tensor: moved }, k).expand(&point).gradient;
-            let explained = perfect.tangent(&at, &curvature.step(&perfect, &at, &gradient));
-            residual.iter_mut().zip(explained).for_each(|(r, explained)| *r -= explained);
-            residual
+        let off_tangent = |mut residuals: Vec<Vec<f64>>| {
+            let gradient = |residual: &Vec<f64>| {
+                let moved = residual.iter().zip(&model).map(|(r, model)| model + r).collect();
+                objective(Whitened { dims, tensor: moved }, k).expand(&point).gradient
+            };
+            let gradients: Vec<Vec<f64>> = residuals.par_iter().map(gradient).collect();
+            let steps = curvature.steps(&gradients);
+            residuals.par_iter_mut().zip(&steps).for_each(|(residual, step)| {
+                let explained = perfect.tangent(&at, step);
+                residual.iter_mut().zip(explained).for_each(|(r, explained)| *r -= explained);
+            });
+            residuals
         };
         // Of each block, weighted by its share of the rows.
         let of_block = |Block { weight, moments }: &Block| {
             let cells = moments.tensor.iter().zip(&model);
-            off_tangent(cells.map(|(own, model)| weight * (own - model)).collect())
+            cells.map(|(own, model)| weight * (own - model)).collect()
         };
-        let residuals: Vec<Vec<f64>> = blocks.par_iter().map(of_block).collect();
-        let look = |cause: Cause| {
-            let own = cause.whitened(self.whitening);
-            let direction = off_tangent(own.iter().zip(&model).map(|(own, model)| own - model).collect());
-            let seen = cause.seen(&residuals, &direction, seed);
-            (cause, seen)
-        };
+        let residuals: Vec<Vec<f64>> = off_tangent(blocks.par_iter().map(of_block).collect());
         let causes = Cause::all(moments, self.whitening, &self.refined.mixture)?;
-        let causes: Vec<(Cause, CommonCause)> = causes.into_iter().map(look).collect();
+        let direction = |cause: &Cause| {
+            let own = cause.whitened(self.whitening);
+            own.iter().zip(&model).map(|(own, model)| own - model).collect()
+        };
+        let directions = off_tangent(causes.iter().map(direction).collect());
+        let seen = causes.iter().zip(&directions).map(|(cause, along)| cause.seen(&residuals, along, seed));
+        let seen: Vec<CommonCause> = seen.collect();
+        let causes: Vec<(Cause, CommonCause)> = causes.into_iter().zip(seen).collect();
         let products = Products::of(&residuals);
         let (statistic, p_value) = products.test(FLIPS, 1.0, seed);
         // In all directions, in that of rows that are hard in all views, and in those of two views: each counts a third.
@@ -364,14 +374,17 @@ impl<'a> BinsFit<'a> {
         let whole = self.risk(moments, mixture, sums)?;
         let shifts =
             causes.iter().flat_map(|(cause, seen)| unseen_shares(seen).map(move |share| (cause, share)));
+        let mixed: Vec<(Vec<f64>, f64)> = shifts
+            .map(|(cause, share)| cause.mixed_in(share, moments, (&whole, mixture, &self.names)))
+            .collect();
+        let objectives: Vec<Objective> = mixed
+            .par_iter()
+            .map(|(sums, _)| objective(self.whitening.apply(&layout.bins, sums), k))
+            .collect();
+        let shifts = mixed.iter().zip(refit.to(&objectives)).map(|((sums, there_would_be), refitted)| {
+            Ok(there_would_be - self.risk(moments, &refitted, sums)?.value)
+        });
         shifts
-            .collect::<Vec<_>>()
-            .into_par_iter()
-            .map(|(cause, share)| {
-                let (mixed, there_would_be) = cause.mixed_in(share, moments, (&whole, mixture, &self.names));
-                let refitted = refit.to(&objective(self.whitening.apply(&layout.bins, &mixed), k));
-                Ok(there_would_be - self.risk(moments, &refitted, &mixed)?.value)
-            })
             .collect::<Result<Vec<f64>>>()
             .map(|shifts| shifts.into_iter().fold(Unseen::default(), Unseen::or))
     }
@@ -394,11 +407,10 @@ impl<'a> BinsFit<'a> {
             Ok(Reading { risk, within: [within(0)?, within(1)?, within(2)?] })
         };
         let whole = read(&self.refined.mixture, whitened, sums)?;
-        let deviations = jackknife(moments, &whole, |_, left| {
-            let whitened = self.whitening.apply(&layout.bins, left);
-            let mixture = refit.to(&objective(whitened.clone(), k));
-            read(&mixture, &whitened, left)
-        })?;
+        let whitened_left = |left: &[f64]| self.whitening.apply(&layout.bins, left);
+        let fitted = refits(moments, refit, |left| objective(whitened_left(left), k));
+        let deviations =
+            jackknife(moments, &whole, |block, left| read(&fitted[&block], &whitened_left(left), left))?;
         let of_blocks = deviations.values(&whole);
         let named = (self.refined.mixture.prior.as_slice(), self.names.as_slice());
         let mut dependences = Vec::new();
@@ -431,6 +443,25 @@ impl Numbers for Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_trifle_of_what_is_wrong_makes_no_bound() {
+        let cause = |misfit: f64, p_value: f64| CommonCause {
+            views: vec![0, 1, 2],
+            share: 0.1,
+            standard_error: 0.02,
+            misfit,
+            p_value,
+        };
+        let bound = |verdict, misfit, p_value| {
+            let common_causes = vec![cause(misfit, p_value)];
+            let tested = Independence::untestable(1, String::new());
+            Independence { verdict, statistic: Some(0.01), common_causes, ..tested }.too_much_in_common()
+        };
+        assert!(bound(Verdict::Fail, 0.005, 0.001));
+        assert!(!bound(Verdict::Fail, 0.0005, 0.001), "noise that views share");
+        assert!(!bound(Verdict::Fail, 0.005, 0.2) && !bound(Verdict::Pass, 0.005, 0.001));
+    }
 
     #[test]
     fn tests_are_corrected_for_each_other() {

@@ -8,6 +8,7 @@ mod dependence;
 mod independence;
 mod pairs;
 mod signs;
+mod together;
 
 pub use alarm::{Alarm, Given};
 pub(crate) use alarms::{alarms, degeneracies, heavy_tail};
@@ -17,3 +18,4 @@ pub use dependence::Dependence;
 pub(crate) use dependence::of_bins;
 pub use independence::{Independence, LEVEL, Verdict};
 pub(crate) use independence::{Tested, correct_for_each_other, test};
+pub(crate) use together::together;

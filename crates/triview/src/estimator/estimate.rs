@@ -1,14 +1,14 @@
 //! The answer, with all that says how far to trust it.
 
-use super::Solved;
+use super::{Each, Solved};
 use crate::answer::{Bound, Interval, Quantities};
-use crate::data::{Partition, VIEWS, others};
+use crate::data::{Partition, VIEWS, Witness, others};
 use crate::diagnostics::{Alarm, Conditioning, Independence, alarms};
 use crate::error::{Error, Result, Unmeasured};
 use crate::fit::Status;
 use crate::latent::States;
-use crate::loss::{Whole, of_guessing};
-use crate::metrics::Metrics;
+use crate::loss::{Form, Whole, of_guessing};
+use crate::metrics::{ByPosterior, Metrics, PredictionMetrics};
 use crate::moments::Grouping;
 use crate::settings::limits;
 use serde::{Serialize, Serializer};
@@ -64,6 +64,12 @@ pub struct Estimate {
     pub blocks: usize,
     /// Names of the input views.
     pub views: Vec<String>,
+    /// Names of those that the prediction is made of which is judged, where these are not all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model: Option<Vec<String>>,
+    /// The last of the views, which have no scores: they identify, and are not judged.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub witnesses: Vec<Witness>,
     /// How they form three groups.
     pub partition: Partition,
     /// How these came about.
@@ -102,6 +108,12 @@ pub struct Estimate {
     /// The metrics of the whole prediction, or why there are none.
     #[serde(serialize_with = "metrics_or_reason")]
     pub metrics: Result<Metrics, Unmeasured>,
+    /// Each view as a model of its own, where that was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub each: Option<Each>,
+    /// What another model's output is worth that rides along with the rows, where it does and the metrics are known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<PredictionMetrics>,
     /// What is wrong with it; empty when nothing is.
     pub alarms: Vec<Alarm>,
 }
@@ -110,6 +122,24 @@ impl Estimate {
     /// Whether no diagnostic speaks against it.
     pub fn trusted(&self) -> bool {
         self.alarms.is_empty()
+    }
+
+    /// The prediction that the fitted posterior makes, where it would be wrong less often than the summed scores are, beyond error: where the answer is to
+    /// be trusted, and the scores of all views that have any are what is judged.
+    pub fn better_prediction(&self) -> Option<&ByPosterior> {
+        let judged = self.model.as_ref().is_none_or(|model| model.len() == self.scored().len());
+        let by_posterior = self.metrics.as_ref().ok()?.by_posterior.as_ref()?;
+        Some(by_posterior).filter(|by_posterior| judged && self.trusted() && by_posterior.is_better())
+    }
+
+    /// Which of two views is better is said where the answer is to be trusted.
+    pub(crate) fn sided(&self, each: Each) -> Each {
+        if self.trusted() { each } else { each.undecided() }
+    }
+
+    /// Names of the views that have scores.
+    pub fn scored(&self) -> &[String] {
+        &self.views[..self.views.len() - self.witnesses.len()]
     }
 
     /// The same answer with the mean of a loss of the whole prediction for its risk.
@@ -138,10 +168,20 @@ impl Estimate {
             self.interval = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
         }
         self.interval = self.interval.within(low, high);
+        let least = self.alarms.iter().find_map(|alarm| match alarm {
+            // Of a loss of the whole prediction the log loss that is impossible says nothing.
+            Alarm::Impossible { loss, least, .. } if *loss == self.loss => Some(*least),
+            _ => None,
+        });
+        // Of what is impossible only the range is left.
+        if let Some(least) = least {
+            self.interval = Interval { low: least.max(low), high };
+            self.risk = if self.bound.is_some() { self.interval.low } else { self.risk };
+            return self;
+        }
         let (loss, risk) = (|| self.loss.clone(), self.risk);
-        let impossible = |alarm: &Alarm| matches!(alarm, Alarm::Impossible { .. } | Alarm::NotFinite);
         let mut raised = Vec::new();
-        if !(low..=high).contains(&risk) && !self.alarms.iter().any(impossible) {
+        if !(low..=high).contains(&risk) && !self.alarms.contains(&Alarm::NotFinite) {
             let high = Some(high).filter(|high| high.is_finite());
             raised.push(Alarm::OutsideRange { loss: loss(), risk, low, high });
         }
@@ -184,7 +224,12 @@ impl Estimate {
         let standard_error = answer.standard_error();
         let conditioning = Conditioning::new(moments, answer);
         let (status, alarms) = alarms(moments, answer, tested, &conditioning);
-        let shape = [conditional.len(), conditional[0].nrows(), k];
+        // Witnesses have no scores to give, but as factors of a product.
+        let silent = if plan.loss.form() == Form::Sum { plan.schema.witnesses().len() } else { 0 };
+        let (mut holders, mut holder_groups) = (plan.holder_names(), moments.layout().holders.clone());
+        holders.truncate(holders.len() - silent);
+        holder_groups.truncate(holders.len());
+        let shape = [holders.len(), conditional[0].nrows(), k];
         let views = plan.schema.views().len();
         let range = plan.loss.range(views);
         // Scores that say nothing cost something finite, of however many views.
@@ -203,6 +248,8 @@ impl Estimate {
             missing: moments.missing(),
             blocks: deviations.count(),
             views: plan.schema.views().to_vec(),
+            model: plan.judged_names(),
+            witnesses: plan.schema.witnesses().to_vec(),
             partition: plan.partition.clone(),
             grouping: plan.look.grouping.clone(),
             groups: plan.group_names().to_vec(),
@@ -213,8 +260,8 @@ impl Estimate {
                 .map(|j| interval(prior[j], &|q| q.prior[j]).within(0.0, 1.0))
                 .collect(),
             latent: latent_states(solved),
-            holders: plan.holder_names(),
-            holder_groups: moments.layout().holders.clone(),
+            holders,
+            holder_groups,
             conditional_risk: matrices(shape, cell),
             conditional_risk_interval: matrices(shape, cell_interval),
             matching_gap: *gap,
@@ -232,6 +279,8 @@ impl Estimate {
             conditioning,
             independence: tested.independence.clone(),
             metrics: Err(Unmeasured::NoRows),
+            each: None,
+            prediction: None,
             alarms,
         };
         let mut estimate = estimate.judged(range, guessing);
@@ -239,6 +288,7 @@ impl Estimate {
         estimate.wider_interval = interval
             .zip(tested.unseen)
             .map(|(interval, unseen)| unseen.widen(interval, 1.0).within(range[0], range[1]));
+        estimate.each = solved.each_by(None).map(|each| estimate.sided(each));
         estimate
     }
 }

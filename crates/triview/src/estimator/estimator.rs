@@ -2,16 +2,16 @@
 
 use super::many_classes;
 use super::params::Common;
-use super::solved::{enough_rows, triples};
+use super::solved::{enough_rows, predicted, triples};
 use super::{Estimate, Solved};
 use crate::answer::{self, Blended};
-use crate::data::{Sample, ScoreSource};
+use crate::data::{Sample, Schema, ScoreSource};
 use crate::error::{Error, Result, Unmeasured};
 use crate::features::fit::discriminant_map;
 use crate::features::{FeatureChoice, FeatureMap};
 use crate::latent::Latent;
 use crate::loss::{SharedLoss, Whole};
-use crate::metrics::Triples;
+use crate::metrics::{Metrics, Triples};
 use crate::moments::{FirstLook, Moments, Plan, SegmentedAccumulator, Segments};
 use crate::planning::Planner;
 
@@ -21,6 +21,10 @@ pub struct Estimator {
     pub(crate) common: Common,
     pub(crate) loss: SharedLoss,
     pub(crate) whole: Option<Whole>,
+    /// The views that are judged, where these are not all.
+    pub(crate) model: Option<Vec<String>>,
+    /// Whether each view is judged by itself, too.
+    pub(crate) each: bool,
     pub(crate) features: FeatureChoice,
     pub(crate) group: Option<String>,
     pub(crate) latent: Latent,
@@ -37,13 +41,56 @@ impl Estimator {
         let schema = sample.schema();
         Plan::check_size(schema.k())?;
         enough_rows(sample.seen(), schema.k())?;
-        self.common.run(|| self.planner(sample)?.plan(self.features, &self.latent))
+        let planned = self.common.run(|| self.planner(sample)?.plan(self.features, &self.latent));
+        planned.map_err(|error| sample.named(error))
+    }
+
+    /// The same for the loss, the groups and the number of states of a plan.
+    #[must_use]
+    pub(crate) fn like(&self, plan: &Plan) -> Self {
+        let states = plan.latent_states();
+        Self {
+            loss: plan.loss().clone(),
+            model: None,
+            each: plan.each,
+            group: Some(plan.group_names().join(",")),
+            latent: states.map_or(Latent::default(), Latent::States),
+            ..self.clone()
+        }
     }
 
     pub(crate) fn planner<'a>(&'a self, sample: &'a Sample) -> Result<Planner<'a>> {
         sample.schema().expect_rows(sample.rows())?;
         let group = self.group.as_deref();
-        Planner::new(sample.schema().clone(), &self.loss, sample.rows(), group, self.common.seed)
+        let loss = self.loss_of(sample.schema())?;
+        let planner = Planner::new(sample.schema().clone(), loss, sample.rows(), group, self.common.seed)?;
+        Ok(if self.each { planner.judging_each() } else { planner })
+    }
+
+    /// The loss whose mean is the risk of rows with these names: that of the views that are judged, which have scores.
+    ///
+    /// # Errors
+    /// [`Error::NoSuchModel`].
+    pub fn loss_of(&self, schema: &Schema) -> Result<SharedLoss> {
+        let known = schema.scored();
+        let Some(model) = &self.model else {
+            return Ok(match schema.witnesses() {
+                [] => self.loss.clone(),
+                _ => self.loss.clone().of_views((0..known.len()).collect()),
+            });
+        };
+        let place = |view: &String| {
+            let unknown = || Error::NoSuchModel { view: view.clone(), views: known.to_vec() };
+            known.iter().position(|name| name == view).ok_or_else(unknown)
+        };
+        let mut views: Vec<usize> = model.iter().map(place).collect::<Result<_>>()?;
+        views.sort_unstable();
+        views.dedup();
+        match views.len() {
+            0 => Err(Error::NoSuchModel { view: String::new(), views: known.to_vec() }),
+            all if all == schema.views().len() => Ok(self.loss.clone()),
+            _ => Ok(self.loss.clone().of_views(views)),
+        }
     }
 
     /// Sums the moments of all rows.
@@ -73,6 +120,32 @@ impl Estimator {
             self.common.run(|| sums.update(&batch))?;
         }
         Ok(sums.finish()?)
+    }
+
+    /// The same for a part of the segments: those of [`CountedSegments::parts`](crate::moments::CountedSegments::parts). Rows of others count only in
+    /// the moments of all rows, where these are wanted too.
+    ///
+    /// # Errors
+    /// Those of [`Estimator::moments_by`].
+    #[expect(clippy::type_complexity, reason = "moments of all rows, and each segment's beside them")]
+    pub fn moments_of_part<S: ScoreSource + ?Sized>(
+        &self,
+        source: &S,
+        plan: &Plan,
+        keys: &[u64],
+        whole: bool,
+    ) -> Result<(Option<Moments>, Vec<(u64, Moments)>), S::Error> {
+        plan.expect(source.schema())?;
+        let mut sums = SegmentedAccumulator::of_part(plan.clone(), keys, whole)?;
+        for batch in source.batches()? {
+            let batch = batch?;
+            self.common.run(|| sums.update(&batch))?;
+        }
+        if !whole {
+            return Ok((None, sums.finish_apart()?));
+        }
+        let Segments { whole, segments } = sums.finish()?;
+        Ok((Some(whole), segments))
     }
 
     /// The loss of the whole prediction that is asked for, if one is.
@@ -122,7 +195,9 @@ impl Estimator {
 
     /// The answer with the metrics of the whole prediction, one of which is taken for the risk where that is asked.
     pub(crate) fn measure(&self, solved: &Solved<'_>, sample: &Sample) -> Result<Estimate> {
-        let metrics = solved.metrics(sample);
+        let drawn = solved.measurable(sample);
+        let metrics =
+            drawn.as_ref().map(|(triples, reach)| Metrics::new(triples, *reach)).map_err(|why| *why);
         let estimate = solved.estimate();
         let estimate = match (self.whole, &metrics) {
             (Some(loss), Err(reason)) => return Err(Error::NoMean { loss: loss.name(), reason: *reason }),
@@ -130,7 +205,14 @@ impl Estimator {
             (None, _) => estimate,
         };
         let wider_error_rate = metrics.as_ref().ok().and_then(|metrics| solved.wider(Whole::Error, metrics));
-        Ok(Estimate { metrics, wider_error_rate, ..estimate })
+        let each = solved.each_by(drawn.as_ref().ok()).map(|each| match self.whole {
+            Some(loss) => each.of_whole(loss),
+            None => each,
+        });
+        let each = each.map(|each| estimate.sided(each));
+        let prediction = drawn.as_ref().ok().zip(metrics.as_ref().ok());
+        let prediction = prediction.and_then(|(drawn, metrics)| predicted(drawn, sample, metrics));
+        Ok(Estimate { metrics, wider_error_rate, each, prediction, ..estimate })
     }
 
     /// Plans, sums and solves: the risk of the rows of a source, which is read twice.

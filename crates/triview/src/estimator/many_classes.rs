@@ -37,8 +37,10 @@ impl Estimator {
         let sample = Sample::of(source)?;
         let seen = sample.seen();
         enough_rows(seen, k)?;
-        let plan = self.common.run(|| self.planner(&sample)?.plan_many(self.features))?;
-        let most = MOST_BYTES / (4 * VIEWS * plan.features.dimension(k, k)) as u64;
+        let planned = self.common.run(|| self.planner(&sample)?.plan_many(self.features));
+        let plan = planned.map_err(|error| sample.named(error))?;
+        let numbers: usize = (0..VIEWS).map(|group| plan.features.dimension(group, k)).sum();
+        let most = MOST_BYTES / (4 * numbers) as u64;
         if seen > most {
             return Err(Error::TooManyRows { rows: seen, most, k }.into());
         }

@@ -1,6 +1,7 @@
 //! From rows, or from their moments, to the answer.
 
 mod amplification;
+mod each;
 mod estimate;
 #[allow(clippy::module_inception, reason = "the estimator itself")]
 mod estimator;
@@ -13,6 +14,7 @@ mod solved;
 
 pub use crate::fit::Status;
 pub use amplification::Amplified;
+pub use each::{Difference, Each, EachView};
 pub use estimate::{Estimate, Fit};
 pub use estimator::Estimator;
 pub use labeller::{Labeller, SurrogateLabels};

@@ -135,6 +135,8 @@ pub type Params = Parameters<ScoreTables>;
 pub struct ScoreTables {
     loss: Result<SharedLoss>,
     whole: Option<Whole>,
+    model: Option<Vec<String>>,
+    each: bool,
     features: FeatureChoice,
     group: Option<String>,
     latent: Latent,
@@ -145,6 +147,8 @@ impl Default for ScoreTables {
         Self {
             loss: Ok(SharedLoss::new(LogLoss)),
             whole: None,
+            model: None,
+            each: false,
             features: FeatureChoice::Auto,
             group: None,
             latent: Latent::Classes,
@@ -156,8 +160,8 @@ impl Task for ScoreTables {
     type Checked = Estimator;
 
     fn check(self, common: Common) -> Result<Estimator> {
-        let Self { loss, whole, features, group, latent } = self;
-        Ok(Estimator { common, loss: loss?, whole, features, group, latent })
+        let Self { loss, whole, model, each, features, group, latent } = self;
+        Ok(Estimator { common, loss: loss?, whole, model, each, features, group, latent })
     }
 }
 
@@ -178,6 +182,19 @@ impl Params {
     #[must_use]
     pub fn own_loss(self, loss: impl Loss + 'static) -> Self {
         self.with(|task| (task.loss, task.whole) = (Ok(SharedLoss::new(loss)), None))
+    }
+
+    /// The views that the prediction is made of which is to be judged: its risk, its error rate and every metric are asked for. The other
+    /// views are witnesses, which only identify. Otherwise all views together make the prediction.
+    #[must_use]
+    pub fn model<T: Into<String>>(self, views: impl IntoIterator<Item = T>) -> Self {
+        self.with(|task| task.model = Some(views.into_iter().map(Into::into).collect()))
+    }
+
+    /// Whether each view is also to be judged as a model of its own, and any two of them to be compared.
+    #[must_use]
+    pub fn each(self, each: bool) -> Self {
+        self.with(|task| task.each = each)
     }
 
     /// The feature map.

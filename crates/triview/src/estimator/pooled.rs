@@ -6,11 +6,10 @@
 
 use super::Estimate;
 use crate::answer::Interval;
-use crate::diagnostics::{Alarm, LEVEL, Verdict};
+use crate::diagnostics::{Alarm, LEVEL, Verdict, together};
 use crate::loss::Whole;
-use crate::metrics::{Measured, Metric};
+use crate::metrics::{Measured, Metric, PredictionMetrics};
 use serde::Serialize;
-use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 /// Why an answer is that of its segments.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -126,6 +125,26 @@ impl Estimate {
                 metrics.brier = mean(|metrics| &metrics.brier, Whole::Brier.largest());
                 metrics.hinge = mean(|metrics| &metrics.hinge, f64::INFINITY);
             }
+            // It is the posterior of all rows, and not of the segments.
+            metrics.by_posterior = None;
+        }
+        if let Some(prediction) = &mut pooled.prediction {
+            let of_parts: Option<Vec<_>> = parts.iter().map(|part| part.prediction.as_ref()).collect();
+            if let Some(of_parts) = of_parts {
+                let all = |of: fn(&PredictionMetrics) -> &Metric| {
+                    of_parts.iter().map(|own| of(own)).collect::<Vec<_>>()
+                };
+                let mean = |of, largest| mean_metric(&weights, &all(of), largest);
+                prediction.error_rate = mean(|own| &own.error_rate, Whole::Error.largest());
+                prediction.brier = mean(|own| &own.brier, Whole::Brier.largest());
+                prediction.log_loss = mean(|own| &own.log_loss, f64::INFINITY);
+                let end = |of: fn(&Interval) -> f64| {
+                    let ends = of_parts.iter().map(|own| of(&own.error_rate_whatever_known));
+                    ends.zip(&weights).map(|(end, weight)| end * weight).sum()
+                };
+                prediction.error_rate_whatever_known =
+                    Interval { low: end(|own| own.low), high: end(|own| own.high) };
+            }
         }
         let error_rate = pooled.metrics.as_ref().ok().map(|metrics| metrics.error_rate.estimate.interval);
         pooled.wider_error_rate = error_rate.and_then(|interval| {
@@ -177,12 +196,6 @@ fn wider(
     })
 }
 
-/// The chance of so small chances of independent tests (Fisher): `-2 sum ln p` is chi-squared with two degrees of freedom a test.
-fn together(p_values: &[f64]) -> Option<f64> {
-    let statistic: f64 = p_values.iter().map(|p| -2.0 * p.max(f64::MIN_POSITIVE).ln()).sum();
-    ChiSquared::new(2.0 * p_values.len() as f64).ok().map(|chi| chi.sf(statistic))
-}
-
 /// How far an interval reaches to either side, before it was cut to what is possible.
 fn reached(value: f64, interval: Interval) -> f64 {
     (interval.high - value).max(value - interval.low)
@@ -220,19 +233,5 @@ fn mean_metric(weights: &[f64], parts: &[&Metric], largest: f64) -> Metric {
         posterior: measured(|part| &part.posterior),
         belief: mean(&|part| part.belief),
         disagree: parts.iter().any(|part| part.disagree),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chances_are_put_together() {
-        // One test alone is itself.
-        assert!((together(&[0.3]).unwrap_or(0.0) - 0.3).abs() < 1e-9);
-        // Two of 0.1: 0.01 (1 - ln 0.01).
-        assert!((together(&[0.1, 0.1]).unwrap_or(0.0) - 0.01 * (1.0 - 0.01f64.ln())).abs() < 1e-9);
-        assert!(together(&[0.0; 3]).is_some_and(|p| p < 1e-9));
     }
 }

@@ -6,7 +6,7 @@ use crate::data::Sample;
 use crate::diagnostics::{self, Tested};
 use crate::error::{Error, Result, Unmeasured};
 use crate::loss::{Whole, of_guessing};
-use crate::metrics::{self, Metric, Metrics, Triples};
+use crate::metrics::{self, Metric, Metrics, PredictionMetrics, Triples};
 use crate::moments::{FeatureRows, Moments};
 use crate::settings::rows_needed;
 
@@ -70,15 +70,29 @@ impl<'a> Solved<'a> {
     /// # Errors
     /// [`Unmeasured`], where the sample has too few rows or other rows, or all rows are in one block.
     pub fn metrics(&self, sample: &Sample) -> Result<Metrics, Unmeasured> {
+        let (triples, reach) = self.measurable(sample)?;
+        Ok(Metrics::new(&triples, reach))
+    }
+
+    /// The metrics of another model's output that rides along with the sampled rows, or why there are none; nothing where no row has such an
+    /// output ([`Batch::with_prediction`](crate::data::Batch::with_prediction)).
+    ///
+    /// # Errors
+    /// Those of [`Solved::metrics`].
+    pub fn prediction(&self, sample: &Sample) -> Result<Option<PredictionMetrics>, Unmeasured> {
+        let drawn = self.measurable(sample)?;
+        Ok(predicted(&drawn, sample, &Metrics::new(&drawn.0, drawn.1)))
+    }
+
+    /// Triples of sampled rows, and how many standard errors intervals reach, where the rows will do.
+    pub(crate) fn measurable<'s>(&'s self, sample: &'s Sample) -> Result<(Triples<'s>, f64), Unmeasured> {
         let (rows, needed) = (sample.rows().rows(), rows_needed(self.moments.plan().states()));
         match self.answer.deviations.count() {
-            _ if self.expect(sample).is_err() => return Err(Unmeasured::OtherRows),
-            _ if (rows as u64) < needed => return Err(Unmeasured::FewRows { rows, needed }),
-            0 | 1 => return Err(Unmeasured::OneBlock),
-            _ => {}
+            _ if self.expect(sample).is_err() => Err(Unmeasured::OtherRows),
+            _ if (rows as u64) < needed => Err(Unmeasured::FewRows { rows, needed }),
+            0 | 1 => Err(Unmeasured::OneBlock),
+            _ => Ok(self.triples(sample)),
         }
-        let (triples, reach) = self.triples(sample);
-        Ok(Metrics::new(&triples, reach))
     }
 
     /// The interval of the mean of a loss of the whole prediction, wider by what the views may have in common unseen: that takes it as far
@@ -131,6 +145,16 @@ pub(super) fn triples<'a>(
     let triples = Triples::draw(moments.plan(), named, &main.labels, sample, seed);
     let reach = reach(level, triples.parts(), solved.variants.clarity(moments.rows()));
     (triples, reach)
+}
+
+/// The metrics of another model's output that rides along with the sampled rows, where it does.
+pub(crate) fn predicted(
+    (triples, reach): &(Triples<'_>, f64),
+    sample: &Sample,
+    whole: &Metrics,
+) -> Option<PredictionMetrics> {
+    let probabilities = sample.rows().prediction()?;
+    Some(PredictionMetrics::new(triples, probabilities, whole, *reach))
 }
 
 /// Refuses fewer rows than can be answered: the fit has some `3 k^2` unknowns and blocks must not be empty.

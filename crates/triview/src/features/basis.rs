@@ -57,7 +57,7 @@ impl Basis {
     pub(crate) fn len(&self) -> usize {
         match self {
             Basis::Whitened { ridges, rank, .. } => rank + ridges.len() / (rank + 1),
-            Basis::Softmax(softmax) => softmax.k() - 1,
+            Basis::Softmax(softmax) => softmax.len() - 1,
         }
     }
 
@@ -78,7 +78,7 @@ impl Basis {
                     && ridges.len().is_multiple_of(rank + 1)
                     && whitening.iter().chain(ridges).all(|weight| weight.is_finite())
             }
-            Basis::Softmax(softmax) => softmax.fits(k),
+            Basis::Softmax(softmax) => softmax.fits(k, width),
         }
     }
 

@@ -50,12 +50,12 @@ impl FeatureMap {
         }
     }
 
-    /// Dimension of what a view with the scores of `k` classes, so many scores and covariates in all, is identified by,
-    /// leading one included. Posteriors are of states, one a class or more.
-    pub fn dimension(&self, k: usize, width: usize) -> usize {
+    /// Dimension of what a view with so many scores and covariates is identified by, leading one included. Posteriors are of states,
+    /// one a class or more.
+    pub fn dimension(&self, view: usize, width: usize) -> usize {
         match self {
             FeatureMap::Scores => width + 1,
-            FeatureMap::Softmax { .. } => k,
+            FeatureMap::Softmax { views } => views[view].len(),
             FeatureMap::Posterior { prior, .. } => prior.len(),
         }
     }
@@ -68,7 +68,9 @@ impl FeatureMap {
     pub fn check(&self, k: usize, widths: [usize; VIEWS], states: usize) -> Result<()> {
         let fits = match self {
             FeatureMap::Scores => states == k,
-            FeatureMap::Softmax { views } => states == k && views.iter().all(|view| view.fits(k)),
+            FeatureMap::Softmax { views } => {
+                states == k && views.iter().zip(widths).all(|(view, width)| view.fits(k, width))
+            }
             FeatureMap::Posterior { prior, views, .. } => {
                 prior.len() == states
                     && prior.iter().all(|p| *p > 0.0)
@@ -99,7 +101,7 @@ impl FeatureMap {
                 model_posterior(rows, scores, &mut out.posterior);
             }
             FeatureMap::Softmax { views } => {
-                views[view].evaluate(rows, scores, &mut out.work);
+                views[view].evaluate(rows, inputs, &mut out.work);
                 out.features.extend_from_slice(&out.work[rows..]);
                 model_posterior(rows, scores, &mut out.posterior);
             }
@@ -117,7 +119,7 @@ impl FeatureMap {
         if let FeatureMap::Posterior { .. } = self {
             out.features.extend_from_slice(&out.posterior[rows..]);
         }
-        debug_assert_eq!(out.features.len(), rows * self.dimension(k, inputs.len() / rows));
+        debug_assert_eq!(out.features.len(), rows * self.dimension(view, inputs.len() / rows));
         for p in &mut out.posterior {
             *p = p.max(SMALLEST_PROBABILITY);
         }

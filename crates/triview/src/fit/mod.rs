@@ -18,4 +18,4 @@ pub(crate) use power::power_method;
 pub(crate) use starts::Start;
 pub use status::Status;
 pub(crate) use target::{FromStarts, Target};
-pub(crate) use whitening::{Whitened, Whitening, slice, whiten};
+pub(crate) use whitening::{Whitened, Whitening, whiten};

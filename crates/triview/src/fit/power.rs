@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::interrupt;
 use crate::numeric::linalg::{dot, pseudo_inverse, symmetric_eigen};
 use crate::settings::power::{ITERATIONS, STARTS};
-use faer::Mat;
+use faer::{Mat, MatRef};
 use rand::SeedableRng;
 use rand_distr::{Distribution, StandardNormal};
 use rand_pcg::Pcg64;
@@ -91,36 +91,48 @@ impl Core {
         Self { k, cells }
     }
 
-    /// `T(I, x, x)`.
-    fn apply(&self, x: &[f64]) -> Vec<f64> {
+    /// `T(I, x, x)` for each column.
+    fn apply(&self, x: &Mat<f64>) -> Mat<f64> {
         let k = self.k;
-        (0..k)
-            .map(|i| {
-                let slice = &self.cells[i * k * k..(i + 1) * k * k];
-                slice.chunks_exact(k).zip(x).map(|(row, xj)| xj * dot(row, x)).sum()
-            })
-            .collect()
+        let products = MatRef::from_row_major_slice(&self.cells, k * k, k) * x;
+        let mut out = Mat::zeros(k, x.ncols());
+        for s in 0..x.ncols() {
+            let rows = products.col_as_slice(s).chunks_exact(k);
+            out.col_as_slice_mut(s)
+                .iter_mut()
+                .zip(rows)
+                .for_each(|(out, row)| *out = dot(row, x.col_as_slice(s)));
+        }
+        out
     }
 
     /// The eigenvector with the largest eigenvalue over all starts.
     fn strongest(&self, rng: &mut Pcg64) -> (f64, Vec<f64>) {
-        let mut best = (f64::NEG_INFINITY, vec![0.0; self.k]);
-        for _ in 0..STARTS {
+        let mut x = Mat::zeros(self.k, STARTS);
+        for s in 0..STARTS {
+            x.col_as_slice_mut(s).iter_mut().for_each(|x| *x = StandardNormal.sample(rng));
+            normalise(x.col_as_slice_mut(s));
+        }
+        for _ in 0..ITERATIONS {
             interrupt::check();
-            let mut x: Vec<f64> = (0..self.k).map(|_| StandardNormal.sample(rng)).collect();
-            normalise(&mut x);
-            for _ in 0..ITERATIONS {
-                let mut next = self.apply(&x);
-                normalise(&mut next);
-                let moved: f64 = next.iter().zip(&x).map(|(a, b)| (a - b).abs()).sum();
-                x = next;
-                if moved < 1e-12 {
-                    break;
-                }
+            let mut next = self.apply(&x);
+            let mut moved = 0.0_f64;
+            for s in 0..STARTS {
+                normalise(next.col_as_slice_mut(s));
+                let change = next.col_as_slice(s).iter().zip(x.col_as_slice(s)).map(|(a, b)| (a - b).abs());
+                moved = moved.max(change.sum());
             }
-            let value = dot(&self.apply(&x), &x);
+            x = next;
+            if moved < 1e-12 {
+                break;
+            }
+        }
+        let applied = self.apply(&x);
+        let mut best = (f64::NEG_INFINITY, vec![0.0; self.k]);
+        for s in 0..STARTS {
+            let value = dot(applied.col_as_slice(s), x.col_as_slice(s));
             if value > best.0 {
-                best = (value, x);
+                best = (value, x.col_as_slice(s).to_vec());
             }
         }
         best

@@ -1,6 +1,6 @@
 //! What a fit is to match: the moments of some rows, by the distances that their features allow.
 
-use super::refinement::{Distance, Implicit, Objective, Refined, refine};
+use super::refinement::{Distance, Implicit, Objective, Refined, refine, refine_both};
 use super::starts::{Start, posterior_start};
 use super::{Mixture, Whitening, power_method};
 use crate::data::VIEWS;
@@ -74,12 +74,9 @@ impl<'a> Target<'a> {
         match (&self.posteriors, distance) {
             (Some(maps), Distance::KullbackLeibler) => {
                 let cells = whitened.mapped([&maps[0], &maps[1], &maps[2]]);
-                Objective::new(distance, cells, maps.clone(), self.k)
+                Objective::kullback_leibler(cells, maps.clone(), self.k)
             }
-            _ => {
-                let maps = whitened.dims.map(|d| Mat::identity(d, d));
-                Objective::new(Distance::Squares, whitened.tensor, maps, self.k)
-            }
+            _ => Objective::squares(whitened.tensor, whitened.dims, self.k),
         }
     }
 
@@ -90,17 +87,17 @@ impl<'a> Target<'a> {
             return Ok(FromStarts { start: Start::Posterior, best: implicit.refine(), other: None });
         }
         let objective = self.objective(Distance::Squares, sums);
-        let own = refine(&objective, &posterior_start(whitening, self.layout, sums));
+        let own = posterior_start(whitening, self.layout, sums);
         let Some(start) = power_method(&whitening.apply(family, sums), self.k, seed)? else {
-            return Ok(FromStarts { start: Start::Posterior, best: own, other: None });
+            let best = refine(&objective, &own);
+            return Ok(FromStarts { start: Start::Posterior, best, other: None });
         };
-        let tensor = refine(&objective, &start);
-        // Both starts mostly end in the same minimum; which of the two is named must not hang on rounding.
-        let same = (tensor.objective - own.objective).abs() <= 1e-9 * own.objective;
-        Ok(match (same, tensor.objective < own.objective) {
-            (true, _) => FromStarts { start: Start::Tensor, best: tensor, other: None },
-            (false, true) => FromStarts { start: Start::Tensor, best: tensor, other: Some(own) },
-            (false, false) => FromStarts { start: Start::Posterior, best: own, other: Some(tensor) },
+        // Both starts mostly end in the same minimum.
+        Ok(match refine_both(&objective, [&start, &own]) {
+            (tensor, Some(own)) if own.objective < tensor.objective => {
+                FromStarts { start: Start::Posterior, best: own, other: Some(tensor) }
+            }
+            (tensor, other) => FromStarts { start: Start::Tensor, best: tensor, other },
         })
     }
 

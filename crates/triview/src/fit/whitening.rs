@@ -1,12 +1,14 @@
 //! Coordinates in which the sampling noise of the third moment is nearly isotropic.
 
 use super::Mixture;
+use super::refinement::unfold;
 use crate::data::{VIEWS, others};
 use crate::error::{Error, Result};
 use crate::moments::{Family, Layout};
 use crate::numeric::linalg::{RANK_TOLERANCE, pseudo_inverse, symmetric_eigen};
 use crate::settings::whitening::COPY_CORRELATION;
-use faer::{Mat, MatRef};
+use faer::linalg::matmul::matmul;
+use faer::{Accum, Mat, MatMut, MatRef, Par};
 
 /// For each view the linear map `Z_v` that centres its features and gives them unit covariance, keeping the
 /// leading one and leaving out directions that do not vary. Whitening is linear, so it is applied to sums of
@@ -115,15 +117,18 @@ impl Whitened {
         for v in 0..VIEWS {
             let (rest, rows) = (cells.len() / self.dims[v], maps[v].nrows());
             let unfolded = MatRef::from_row_major_slice(&cells, self.dims[v], rest);
-            let product = unfolded.transpose() * maps[v].transpose();
-            cells = (0..rest * rows).map(|at| product[(at / rows, at % rows)]).collect();
+            let mut mapped = vec![0.0; rest * rows];
+            let out = MatMut::from_column_major_slice_mut(&mut mapped, rows, rest);
+            matmul(out, Accum::Replace, maps[v], unfolded, 1.0, Par::Seq);
+            cells = mapped;
         }
         cells
     }
 
-    /// The third moment contracted with a vector in one view.
-    pub(crate) fn slice(&self, view: usize, vector: &[f64]) -> Mat<f64> {
-        slice(&self.tensor, self.dims, view, vector)
+    /// The third moment contracted in one view with each column of a matrix: one row a pair of features of the two others, one
+    /// column a column.
+    pub(crate) fn slices(&self, view: usize, vectors: &Mat<f64>) -> Mat<f64> {
+        unfold(&self.tensor, self.dims, view) * vectors
     }
 
     /// `E[u_a u_b^T]`: the slice at the third view's leading one.
@@ -135,18 +140,6 @@ impl Whitened {
             at[b] = j;
             self.tensor[(at[0] * d2 + at[1]) * d3 + at[2]]
         })
-    }
-}
-
-/// Cells of a third moment contracted with a vector in one view: a matrix over the two others.
-pub(crate) fn slice(cells: &[f64], dims: [usize; VIEWS], view: usize, vector: &[f64]) -> Mat<f64> {
-    let [d1, d2, d3] = dims;
-    let at = |a: usize, b: usize, c: usize| cells[(a * d2 + b) * d3 + c];
-    let sum = |term: &dyn Fn(usize) -> f64| vector.iter().enumerate().map(|(i, x)| x * term(i)).sum::<f64>();
-    match view {
-        0 => Mat::from_fn(d2, d3, |b, c| sum(&|a| at(a, b, c))),
-        1 => Mat::from_fn(d1, d3, |a, c| sum(&|b| at(a, b, c))),
-        _ => Mat::from_fn(d1, d2, |a, b| sum(&|c| at(a, b, c))),
     }
 }
 

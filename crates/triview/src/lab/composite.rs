@@ -314,7 +314,7 @@ mod tests {
             assert!((ratio(9) - (1.0f64 / 3.0).exp()).abs() < 1e-6);
         }
         for view in 0..VIEWS {
-            for (free, bound) in shifted.batch().view(view).iter().zip(clipped.batch().view(view)) {
+            for (free, bound) in shifted.batch().view(view).iter().zip(&*clipped.batch().view(view)) {
                 assert_eq!(free.min(1.0), *bound);
             }
         }

@@ -224,6 +224,23 @@ impl Population {
         Ok(Self { schema, prior, shared, hard, copied, missing, subclasses, means, model })
     }
 
+    /// The same rows, of which a model whose means are moved by so much more speaks: a share of the way that a seed draws.
+    #[must_use]
+    pub fn moved(&self, by: f64, seed: u64) -> Self {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let mut moved = self.clone();
+        for mean in moved.model.iter_mut().flatten().flatten() {
+            *mean += by * Distribution::<f64>::sample(&StandardNormal, &mut rng);
+        }
+        moved
+    }
+
+    /// The same with other shares of the classes, which sum to one.
+    #[must_use]
+    pub fn with_prior(&self, prior: Vec<f64>) -> Self {
+        Self { prior, ..self.clone() }
+    }
+
     /// Names of the views and classes.
     pub fn schema(&self) -> &Schema {
         &self.schema

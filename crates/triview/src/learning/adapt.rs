@@ -8,24 +8,24 @@
 //! (algorithm 2), of which the step is chosen in the same way.
 
 use super::ball::OldRows;
-use super::fits::{Candidate, Way};
+use super::fits::{Candidate, Labels, Way};
 use super::general::LinearScores;
-use super::halves::{Compared, Fits, best_of};
+use super::halves::{Compared, Fits, Told, best_of};
+use super::judge::LEAST;
 use super::logistic::LogisticModel;
 use super::parts::Cached;
 use super::rows::{FeatureBatch, FeatureSource};
-use crate::answer::impossible;
+use crate::answer::{Interval, impossible};
 use crate::data::{Schema, expect};
 use crate::error::{Error, Result};
 use crate::estimator::{Common, Estimate, Estimator, Parameters, Params, Task};
-use crate::loss::{self, SharedLoss};
+use crate::loss::{self, Loss, SharedLoss};
 use crate::metrics::Measured;
-use crate::settings::adaptation::{PENALTIES, SHARES, STEPS};
-use crate::settings::adaptation::{ROWS, ROWS_A_CLASS};
+use crate::settings::adaptation::{
+    LABELS as FEWEST_LABELS, NO_WORSE, NO_WORSE_LEVEL, PENALTIES, ROWS, ROWS_A_CLASS, SHARES, STEPS,
+};
 use serde::Serialize;
-
-/// No loss that can be adapted to is smaller.
-const LEAST: f64 = 0.0;
+use statrs::distribution::{ContinuousCDF, Normal};
 
 /// How to adapt a model to rows without labels.
 pub type AdaptParams = Parameters<AdaptTask>;
@@ -146,6 +146,9 @@ pub struct Adapter {
 pub enum Verdict {
     /// The risk is smaller than the seed model's, by the interval of their difference.
     Improved,
+    /// The labels of some rows say that it is smaller, not beyond chance, and that it is hardly larger at the worst: where the views cannot be
+    /// relied on.
+    Likely,
     /// It cannot be told to be smaller: keep the seed model.
     Failed,
     /// It seems smaller, by a judgement that cannot be relied on: a diagnostic speaks against the estimate, or a risk comes out below
@@ -164,6 +167,8 @@ pub struct Judgement {
     pub difference: Measured,
     /// The same on the rows whose class is known, where these are enough to tell: it holds whatever the views do.
     pub by_labels: Option<Measured>,
+    /// Whether the risks and error rates are those of the labelled rows, too: where the views cannot be relied on.
+    pub of_labels: bool,
     /// The error rate of the adapted model.
     pub adapted_error: Measured,
     /// That of the seed model.
@@ -171,6 +176,20 @@ pub struct Judgement {
     /// Whether the adapted model is better.
     pub verdict: Verdict,
 }
+
+/// How far an adaptation is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Fits that are done.
+    pub done: usize,
+    /// The most fits that there may be: those that do not get better are left out.
+    pub most: usize,
+    /// At the first report, how many features of all rows are not zero: a fit reads them some hundreds of times.
+    pub numbers: u64,
+}
+
+/// What is told how far an adaptation is; threads may tell at once.
+pub type Report<'a> = &'a (dyn Fn(Progress) + Sync);
 
 /// An adapted model.
 #[derive(Debug, Clone, serde::Serialize)]
@@ -181,6 +200,8 @@ pub struct Adaptation {
     pub radius: f64,
     /// By how much the minimised value may be above the smallest in the ball of that radius, where there is a ball.
     pub gap: Option<f64>,
+    /// Whether that is as little as was asked for: a fit to a ball too large for the rows ends before.
+    pub converged: bool,
     /// How often the rows were read for the last fit.
     pub passes: usize,
     /// The loss that was minimised.
@@ -206,7 +227,7 @@ impl Adapter {
         seed: &LogisticModel,
         schema: &Schema,
     ) -> Result<Adaptation, S::Error> {
-        self.run(source, None, seed, schema)
+        self.adapt_telling(source, None, seed, schema, &|_| {})
     }
 
     /// The same with labelled rows of an old domain, whose mean log loss has a share in what is minimised; rows without a
@@ -227,8 +248,13 @@ impl Adapter {
         seed: &LogisticModel,
         schema: &Schema,
     ) -> Result<Adaptation, S::Error> {
+        self.adapt_telling(source, Some(old), seed, schema, &|_| {})
+    }
+
+    /// The labelled rows of an old domain.
+    fn labelled(&self, old: &FeatureBatch) -> Result<FeatureBatch> {
         let refuse = |name, value: &str, expected| {
-            Err(Error::InvalidParameter { name, value: value.into(), expected }.into())
+            Err(Error::InvalidParameter { name, value: value.into(), expected })
         };
         let known: Vec<usize> = (0..old.rows()).filter(|&row| old.label(row).is_some()).collect();
         if known.is_empty() {
@@ -242,16 +268,22 @@ impl Adapter {
                 "without judging the result there is nothing to choose it by; give one, such as 0.1";
             return refuse("weight of the source", "not given", expected);
         }
-        self.run(source, Some(&old.select(&known)), seed, schema)
+        Ok(old.select(&known))
     }
 
-    fn run<S: FeatureSource>(
+    /// Either of both, telling how far it is.
+    ///
+    /// # Errors
+    /// Those of [`Adapter::adapt`] and [`Adapter::adapt_with`].
+    pub fn adapt_telling<S: FeatureSource>(
         &self,
         source: &S,
         old: Option<&FeatureBatch>,
         seed: &LogisticModel,
         schema: &Schema,
+        report: Report<'_>,
     ) -> Result<Adaptation, S::Error> {
+        let old = old.map(|old| self.labelled(old)).transpose()?;
         let shape = seed.shape();
         for (given, needed) in source.schema().widths().into_iter().zip(&shape.widths) {
             expect("features of a view", given, *needed)?;
@@ -259,19 +291,21 @@ impl Adapter {
         expect("views", source.schema().views().len(), shape.widths.len())?;
         let kept = Cached::of(source)?;
         let linear = LinearScores::of(&kept, shape.classes)?;
-        let old = old.map(|rows| OldRows::new(source.schema(), &shape, rows)).transpose()?;
+        let old = old.map(|rows| OldRows::new(source.schema(), &shape, &rows)).transpose()?;
         let (gap, level) = (self.task.gap, self.estimator.common.level);
         let candidates = self.candidates(old.is_some());
-        let task = Fits {
+        let fits = if self.task.judged { 2 * candidates.len() + 1 } else { 1 };
+        let told = Told::new(report, fits, kept.numbers());
+        let mut task = Fits {
             estimator: &self.estimator,
             loss: &*self.loss,
             gap,
             level,
             seed,
             schema,
-            linear,
             old,
             candidates,
+            told,
         };
         let (estimate, labelled) = task.label(&kept)?;
         estimate.expect_strong_seed()?;
@@ -285,24 +319,32 @@ impl Adapter {
             }
             .into());
         }
-        let halves = if self.task.judged { Some(task.halves(&kept)?) } else { None };
         let no_number = || Error::InvalidParameter {
             name: "loss",
             value: self.loss.name().into(),
             expected: "its risk is no finite number on these rows; take the log loss",
         };
-        let (judgement, (place, start)) = match &halves {
-            Some(halves) => {
-                let best = best_of(halves).ok_or_else(no_number)?;
-                (task.compare(&kept, halves)?.map(|it| Judgement::new(it, estimate.trusted())), best)
-            }
-            None => (None, (0, vec![0.0; shape.len()])),
+        // Labels judge by themselves where the views cannot be relied on.
+        let labels = if estimate.trusted() { 0 } else { Fits::count_labels(&kept)? };
+        let (judgement, (place, start)) = if self.task.judged && labels >= FEWEST_LABELS {
+            task.candidates = self.candidates_by_labels(task.old.is_some());
+            task.told = task.told.of(task.candidates.len() + 1, kept.numbers());
+            let by_labels = task.judge_by_labels(&kept, (&labelled.labeller, labels, rows))?;
+            let best = by_labels.chosen().ok_or_else(no_number)?;
+            (task.compare_by_labels(&by_labels).map(|it| Judgement::by_labels(it, &*self.loss)), best)
+        } else if self.task.judged {
+            let halves = task.halves(&kept)?;
+            let best = best_of(&halves).ok_or_else(no_number)?;
+            (task.compare(&kept, &halves)?.map(|it| Judgement::new(it, estimate.trusted())), best)
+        } else {
+            (None, (0, vec![0.0; shape.len()]))
         };
-        let fitted = task.fit(&kept, &labelled.labeller, place, &start)?.ok_or_else(no_number)?;
+        let fitted = task.fit(&kept, &linear, &labelled.labeller, place, &start)?.ok_or_else(no_number)?;
         Ok(Adaptation {
-            model: task.linear.model(&fitted.standard),
+            model: linear.model(&fitted.standard),
             radius: fitted.radius,
             gap: fitted.gap,
+            converged: fitted.gap.is_none_or(|reached| reached <= gap),
             passes: fitted.passes,
             loss: self.loss.name(),
             share: task.old.is_some().then_some(task.candidates[place].share),
@@ -323,18 +365,27 @@ impl Adapter {
             None if self.loss.name() == "log" => PENALTIES.map(Way::Penalty).to_vec(),
             None => STEPS.map(Way::Step).to_vec(),
         };
-        let with = |share: f64| ways.iter().map(move |&way| Candidate { share, way });
+        let with = |share: f64| ways.iter().map(move |&way| Candidate { share, labels: Labels::Views, way });
         shares.into_iter().flat_map(with).collect()
+    }
+
+    /// The same where labels judge them. What views that depend on each other say of each other may lead anywhere; what the seed itself says
+    /// leads to a model that is at most as sure as the seed.
+    fn candidates_by_labels(&self, old: bool) -> Vec<Candidate> {
+        let by_views = self.candidates(old);
+        let by_seed = by_views.iter().filter(|candidate| matches!(candidate.way, Way::Penalty(_)));
+        let by_seed = by_seed.map(|candidate| Candidate { labels: Labels::Seed, ..*candidate });
+        by_seed.chain(by_views.iter().copied()).collect()
     }
 }
 
 impl Adaptation {
-    /// Whether there is reason to use the model in the seed's place: it was found to be better, or nothing was asked and no diagnostic
-    /// speaks against what it was made of.
+    /// Whether there is reason to use the model in the seed's place: it was found to be better, or nothing was asked, no diagnostic
+    /// speaks against what it was made of, and it is the one that was asked for.
     pub fn supported(&self) -> bool {
         match &self.judgement {
-            Some(judgement) => judgement.verdict == Verdict::Improved,
-            None => self.seed.trusted(),
+            Some(judgement) => matches!(judgement.verdict, Verdict::Improved | Verdict::Likely),
+            None => self.seed.trusted() && self.converged,
         }
     }
 }
@@ -343,8 +394,8 @@ impl Judgement {
     /// What was compared, by estimates that are to be trusted or not.
     fn new(compared: Compared, trusted: bool) -> Self {
         let Compared { adapted, seed, difference, adapted_error, seed_error, by_labels } = compared;
-        let sound =
-            trusted && ![adapted, seed].iter().any(|it| impossible(it.value, it.standard_error, LEAST));
+        let failed = [adapted, seed].iter().any(|it| impossible(it.value, it.standard_error, LEAST));
+        let sound = trusted && !failed;
         // Labels decide where they can.
         let known = by_labels.map(|it| it.interval);
         let verdict = if known.is_some_and(|it| it.high < 0.0) {
@@ -356,6 +407,94 @@ impl Judgement {
         } else {
             Verdict::Doubtful
         };
-        Self { adapted, seed, difference, by_labels, adapted_error, seed_error, verdict }
+        let [adapted, seed] = [adapted, seed].map(possible);
+        let unknown = Interval { low: f64::NEG_INFINITY, high: f64::INFINITY };
+        let difference = if failed { not_known(adapted.value - seed.value, unknown) } else { difference };
+        Self { adapted, seed, difference, by_labels, of_labels: false, adapted_error, seed_error, verdict }
+    }
+
+    /// What was compared on labelled rows alone.
+    fn by_labels(compared: Compared, loss: &dyn Loss) -> Self {
+        let Compared { adapted, seed, difference, adapted_error, seed_error, by_labels } = compared;
+        // What a loss of another kind may lose is in other units.
+        let worst =
+            difference.value + Normal::standard().inverse_cdf(NO_WORSE_LEVEL) * difference.standard_error;
+        let hardly_worse = loss.name() == "log" && worst < NO_WORSE;
+        let verdict = if difference.interval.high < 0.0 {
+            Verdict::Improved
+        } else if difference.value < 0.0 && hardly_worse {
+            Verdict::Likely
+        } else {
+            Verdict::Failed
+        };
+        Self { adapted, seed, difference, by_labels, of_labels: true, adapted_error, seed_error, verdict }
+    }
+}
+
+/// A risk; of one that comes out below the smallest that can be, that it is no smaller.
+fn possible(risk: Measured) -> Measured {
+    if impossible(risk.value, risk.standard_error, LEAST) {
+        not_known(LEAST, Interval { low: LEAST, high: f64::INFINITY })
+    } else {
+        risk
+    }
+}
+
+fn not_known(value: f64, interval: Interval) -> Measured {
+    Measured { value, standard_error: f64::INFINITY, interval }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measured(value: f64, standard_error: f64) -> Measured {
+        Measured { value, standard_error, interval: Interval::around(value, 2.0, standard_error) }
+    }
+
+    #[test]
+    fn a_risk_that_cannot_be_is_a_failed_judgement_and_not_shown() {
+        let judge = |adapted: Measured| {
+            let (seed, rate) = (measured(0.4, 0.01), measured(0.1, 0.01));
+            let difference = measured(adapted.value - seed.value, 0.01);
+            let [adapted_error, seed_error] = [rate; 2];
+            let compared = Compared { adapted, seed, difference, adapted_error, seed_error, by_labels: None };
+            Judgement::new(compared, true)
+        };
+        let below = judge(measured(-23.2, 2.4));
+        assert_eq!(below.verdict, Verdict::Doubtful);
+        assert_eq!((below.adapted.value, below.adapted.interval.low), (0.0, 0.0));
+        for unknown in [below.adapted, below.difference] {
+            assert!(
+                unknown.standard_error.is_infinite() && unknown.interval.high.is_infinite(),
+                "{unknown:?}"
+            );
+        }
+        let noise = judge(measured(-0.01, 0.01));
+        assert_eq!((noise.verdict, noise.adapted.value), (Verdict::Improved, -0.01));
+    }
+
+    #[test]
+    fn labels_that_are_few_say_likely_where_little_can_be_lost() {
+        let verdict = |difference: f64, error: f64, loss: &str| {
+            let rate = measured(0.2, 0.05);
+            let difference = measured(difference, error);
+            let [adapted, seed, adapted_error, seed_error] = [rate; 4];
+            let compared = Compared {
+                adapted,
+                seed,
+                difference,
+                adapted_error,
+                seed_error,
+                by_labels: Some(difference),
+            };
+            Judgement::by_labels(compared, &*loss::by_name(loss).expect("a loss")).verdict
+        };
+        assert_eq!(verdict(-0.3, 0.1, "log"), Verdict::Improved);
+        assert_eq!(verdict(-0.03, 0.04, "log"), Verdict::Likely);
+        // It may be worse by a tenth, though it seems better.
+        assert_eq!(verdict(-0.03, 0.1, "log"), Verdict::Failed);
+        assert_eq!(verdict(0.01, 0.01, "log"), Verdict::Failed);
+        assert_eq!(verdict(-0.03, 0.04, "hinge"), Verdict::Failed);
     }
 }

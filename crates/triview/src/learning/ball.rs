@@ -18,7 +18,9 @@ use crate::data::InMemory;
 use crate::error::Result;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::dot;
-use crate::settings::ball::{ITERATIONS, LOOKS, PENALTIES, STRONGEST, WEAKEST};
+use crate::settings::ball::{
+    ITERATIONS, LONGEST, LOOKS, PASSES, PENALTIES, RAY_STEPS, SHORTEST, STRONGEST, WEAKEST,
+};
 use std::cell::RefCell;
 
 /// The risk to be minimised: `E[A(theta; x)] - theta . phi` over the rows of a source with standardised features. Labelled
@@ -42,7 +44,7 @@ impl OldRows {
     /// All rows must have a label. In the new domain's units a feature that hardly varies there could be enormous here.
     pub(crate) fn new(schema: &FeatureSchema, shape: &Shape, rows: &FeatureBatch) -> Result<Self> {
         let source = |rows| InMemory::new(schema.clone(), [rows]);
-        let units = Units::of(&source(rows.clone()), shape.classes)?;
+        let units = Units::cautious(&source(rows.clone()), shape.classes)?;
         let phi = units.gradient(&labelled_phi(shape, rows));
         Ok(Self { source: source(units.standardise(rows)), phi })
     }
@@ -75,10 +77,25 @@ impl<S: FeatureSource> LogRisk<'_, S> {
 
     /// The minimiser under a penalty, to a gap in the ball of its own radius.
     pub(crate) fn penalised(&self, penalty: f64, start: &[f64], most: f64) -> Result<Point, S::Error> {
+        self.penalised_within(penalty, start, most, PASSES)
+    }
+
+    /// The same in at most so many passes, or some more.
+    fn penalised_within(
+        &self,
+        penalty: f64,
+        start: &[f64],
+        most: f64,
+        most_passes: usize,
+    ) -> Result<Point, S::Error> {
         let failed = RefCell::new(None);
         let passes = RefCell::new(0);
         let function = |standard: &[f64]| {
             *passes.borrow_mut() += 1;
+            if *passes.borrow() > most_passes {
+                // Nothing is lower than what was found: the search ends.
+                return (f64::INFINITY, vec![0.0; standard.len()]);
+            }
             match self.at(standard) {
                 Ok((value, gradient)) => {
                     let pulled = gradient.iter().zip(standard).map(|(g, x)| g + penalty * x).collect();
@@ -105,7 +122,8 @@ impl<S: FeatureSource> LogRisk<'_, S> {
             *passes.borrow_mut() += 1;
             let (radius, before) = (norm(&standard), gap);
             gap = dot(&gradient, &standard) + radius * norm(&gradient);
-            if gap <= most || (gap > 0.95 * before && minimum.converged) {
+            let spent = *passes.borrow() > most_passes;
+            if gap <= most || (gap > 0.95 * before && minimum.converged) || spent {
                 break;
             }
             tolerance *= 0.3;
@@ -113,7 +131,8 @@ impl<S: FeatureSource> LogRisk<'_, S> {
         Ok(Point { radius: norm(&standard), standard, gap, passes: passes.into_inner() })
     }
 
-    /// The minimiser in the ball of this radius, to a gap.
+    /// The minimiser in the ball of this radius, to a gap, or the point with the smallest gap of those that so many passes lead to: in a
+    /// ball that the rows cannot fill, or that is so large that its values are beyond the digits of the sums, no number of passes is enough.
     pub(crate) fn in_ball(&self, radius: f64, start: &[f64], most: f64) -> Result<Point, S::Error> {
         let (mut strong, mut weak) = (STRONGEST.ln(), WEAKEST.ln());
         let mut penalty = 0.1f64;
@@ -122,7 +141,7 @@ impl<S: FeatureSource> LogRisk<'_, S> {
         // Logarithms of the last penalty, and of the radius that it led to.
         let mut last: Option<(f64, f64)> = None;
         for _ in 0..PENALTIES {
-            let point = self.penalised(penalty, &at, 0.3 * most)?;
+            let point = self.penalised_within(penalty, &at, 0.3 * most, PASSES.saturating_sub(passes))?;
             passes += point.passes + 1;
             let scale = if point.radius > radius { radius / point.radius } else { 1.0 };
             let inside: Vec<f64> = point.standard.iter().map(|x| x * scale).collect();
@@ -131,7 +150,7 @@ impl<S: FeatureSource> LogRisk<'_, S> {
             if best.as_ref().is_none_or(|best| gap < best.gap) {
                 best = Some(Point { radius: norm(&inside), standard: inside, gap, passes });
             }
-            if best.as_ref().is_some_and(|best| best.gap <= most) {
+            if passes >= PASSES || best.as_ref().is_some_and(|best| best.gap <= most) {
                 break;
             }
             // The norm falls as the penalty grows, about like a power of it: the secant's, once there are two points.
@@ -155,6 +174,33 @@ impl<S: FeatureSource> LogRisk<'_, S> {
     }
 }
 
+impl<S: FeatureSource> LogRisk<'_, S> {
+    /// The point on the ray through this one where the risk is smallest, up to so many times as long: a penalty that keeps noise out also
+    /// makes a model less sure than its labels are.
+    pub(crate) fn on_ray(&self, standard: &[f64]) -> Result<Vec<f64>, S::Error> {
+        let at = |length: f64| standard.iter().map(|x| length * x).collect::<Vec<f64>>();
+        let slope = |length: f64| -> Result<f64, S::Error> { Ok(dot(&self.at(&at(length))?.1, standard)) };
+        // The slope grows along the ray, for the risk is convex: regula falsi, with the end that stays put halved (Illinois).
+        let (mut low, mut high) = ((SHORTEST, slope(SHORTEST)?), (LONGEST, slope(LONGEST)?));
+        if low.1 >= 0.0 || high.1 <= 0.0 {
+            return Ok(at(if low.1 >= 0.0 { SHORTEST } else { LONGEST }));
+        }
+        let mut length = 1.0;
+        for _ in 0..RAY_STEPS {
+            let here = slope(length)?;
+            if here < 0.0 {
+                low = (length, here);
+                high.1 *= 0.5;
+            } else {
+                high = (length, here);
+                low.1 *= 0.5;
+            }
+            length = (low.0 * high.1 - high.0 * low.1) / (high.1 - low.1);
+        }
+        Ok(at(length))
+    }
+}
+
 /// The Euclidean norm.
 pub(crate) fn norm(x: &[f64]) -> f64 {
     dot(x, x).sqrt()
@@ -165,6 +211,24 @@ mod tests {
     use super::super::example::{CLASSES, WIDTHS, rows, unlabelled};
     use super::super::units::Standard;
     use super::*;
+
+    #[test]
+    fn the_best_length_is_found() -> Result<()> {
+        let rows = rows(400, 0.5, 2);
+        let (source, shape) = (unlabelled(&rows), Shape { widths: WIDTHS.to_vec(), classes: CLASSES });
+        let units = Units::of(&source, CLASSES)?;
+        let phi = units.gradient(&labelled_phi(&shape, &rows));
+        let standard = Standard { source: &source, units: &units };
+        let risk = LogRisk { source: &standard, shape: &shape, phi: &phi, old: None };
+        let short = risk.penalised(0.3, &vec![0.0; shape.len()], 1e-6)?.standard;
+        let best = risk.on_ray(&short)?;
+        let value = |length: f64| -> Result<f64> {
+            Ok(risk.at(&best.iter().map(|x| length * x).collect::<Vec<f64>>())?.0)
+        };
+        assert!(norm(&best) > 1.1 * norm(&short));
+        assert!(value(1.0)? <= value(0.97)? && value(1.0)? <= value(1.03)?);
+        Ok(())
+    }
 
     #[test]
     fn the_gap_bounds_what_is_left_to_gain_in_the_ball() -> Result<()> {
@@ -192,6 +256,17 @@ mod tests {
         // A ball that holds the minimiser is not filled.
         let wide = risk.in_ball(1e4, &start, 1e-3)?;
         assert!(wide.radius < 1e4);
+        // No point of the rows' distribution has such a mean: the value falls as far as the ball reaches.
+        let beyond: Vec<f64> = phi.iter().map(|phi| 3.0 * phi).collect();
+        let endless = LogRisk { phi: &beyond, ..risk };
+        let point = endless.in_ball(1e6, &start, 1e-3)?;
+        // Each penalty ends with one line search more, and two looks.
+        assert!(
+            point.passes < PASSES + 100 * PENALTIES && point.radius <= 1e6,
+            "{} {}",
+            point.passes,
+            point.radius
+        );
         Ok(())
     }
 }

@@ -47,13 +47,14 @@ pub struct LinearScores {
 }
 
 impl LinearScores {
-    /// Standardises by the rows of a source, which is read once.
+    /// Standardises by the rows of a source, which is read once. A feature that few of them show counts as if it varied more, for it may in
+    /// new rows.
     ///
     /// # Errors
     /// Those of the source.
     pub fn of<S: FeatureSource>(source: &S, classes: usize) -> Result<Self, S::Error> {
         let shape = Shape { widths: source.schema().widths(), classes };
-        Ok(Self { units: Units::of(source, classes)?, shape })
+        Ok(Self { units: Units::cautious(source, classes)?, shape })
     }
 
     /// The parameters of a model.

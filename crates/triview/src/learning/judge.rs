@@ -11,11 +11,14 @@
 //! a product of views (extension 2). From the sums of blocks of rows both errors are known, to first order: that of the
 //! rows, and that of maps which were fitted to other rows.
 
-use crate::answer::LabelMaps;
+use crate::answer::{LabelMaps, impossible};
 use crate::data::{Batch, BlockSums, VIEWS, block_count, block_of};
 use crate::estimator::Labeller;
 use crate::loss::{Form, Loss, offsets, terms_of};
 use crate::numeric::linalg::dot;
+
+/// No loss is below zero.
+pub(crate) const LEAST: f64 = 0.0;
 
 /// Sums over the rows of each block: how many, their `A`, and the cells of `E[f_g b_g^T]`, group by group; for products also
 /// those of `E[b_g^T]`.
@@ -173,12 +176,6 @@ fn group_terms(loss: &dyn Loss, labeller: &Labeller, scores: &Batch) -> [Vec<f64
     groups.map(Option::unwrap_or_default)
 }
 
-/// The risk over two parts of the rows, each by the labels that are for it.
-pub(crate) fn crossed_risk(judged: &[Judged; 2], labellers: &[Labeller; 2]) -> f64 {
-    let weighted = |part: usize| judged[part].rows() * judged[part].risk(&labellers[part]);
-    (weighted(0) + weighted(1)) / (judged[0].rows() + judged[1].rows())
-}
-
 /// A risk over some rows, and what each block of rows adds to its error.
 pub(crate) struct Spread {
     pub(crate) value: f64,
@@ -201,7 +198,14 @@ impl Spread {
                     .map(|block| of(by_rows, block, share[part]) + of(by_maps, block, share[1 - part])),
             );
         }
-        Self { value: crossed_risk(judged, labellers), deviations: blocks }
+        let value = (0..2).map(|part| share[part] * judged[part].risk(&labellers[part])).sum();
+        Self { value, deviations: blocks }
+    }
+
+    /// The risk to choose a model by: none that is below what a loss can be, for such a judgement has failed, and the smallest of them is the
+    /// one that has failed the most.
+    pub(crate) fn to_choose_by(&self) -> f64 {
+        if impossible(self.value, self.standard_error(), LEAST) { f64::INFINITY } else { self.value }
     }
 
     /// Over two halves of so many rows, which have no row in common.

@@ -117,7 +117,7 @@ fn add_gradient(shape: &Shape, theta: &[f64], rows: &FeatureBatch, chosen: &[usi
     for &row in chosen {
         residual.copy_from_slice(&theta[shape.bias()]);
         for view in 0..rows.views() {
-            shape.add_scores(&theta[shape.weights(view)], rows.features(view, row), &mut residual);
+            shape.add_scores(&theta[shape.weights(view)], rows.cells(view), row, &mut residual);
         }
         // The derivative of the loss by the scores: posterior minus label, over the rows averaged.
         let total = log_sum_exp(&residual);
@@ -128,7 +128,7 @@ fn add_gradient(shape: &Shape, theta: &[f64], rows: &FeatureBatch, chosen: &[usi
         residual.iter_mut().for_each(|r| *r /= chosen.len() as f64);
         gradient[shape.bias()].iter_mut().zip(&residual).for_each(|(sum, r)| *sum += r);
         for view in 0..rows.views() {
-            shape.add_products(&mut gradient[shape.weights(view)], rows.features(view, row), &residual);
+            shape.add_products(&mut gradient[shape.weights(view)], rows.cells(view), row, &residual);
         }
     }
 }
@@ -315,8 +315,12 @@ mod tests {
             for class in 0..model.classes() {
                 let whole: f64 = (0..VIEWS)
                     .map(|view| {
-                        let features = rows.batch().features(view, row).iter().enumerate();
-                        features.map(|(f, x)| f64::from(*x) * model.weights(view)[f * 3 + class]).sum::<f64>()
+                        let features = rows.batch().features(view, row);
+                        features
+                            .iter()
+                            .enumerate()
+                            .map(|(f, x)| f64::from(*x) * model.weights(view)[f * 3 + class])
+                            .sum::<f64>()
                     })
                     .sum();
                 let sum: f64 = (0..VIEWS).map(|view| batch.column(view, class)[row]).sum();

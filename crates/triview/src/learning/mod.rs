@@ -2,6 +2,8 @@
 
 mod adapt;
 mod ball;
+mod by_labels;
+mod cells;
 mod evaluation;
 #[cfg(test)]
 pub(crate) mod example;
@@ -17,7 +19,7 @@ mod rows;
 mod supervised;
 mod units;
 
-pub use adapt::{AdaptParams, AdaptTask, Adaptation, Adapter, Judgement, Verdict};
+pub use adapt::{AdaptParams, AdaptTask, Adaptation, Adapter, Judgement, Progress, Report, Verdict};
 pub use evaluation::{Mean, error_rate, log_loss, mean_loss, predictive_entropy};
 pub use general::{Averaged, DualAveraging, LinearScores, ViewModel};
 pub use logistic::{LogisticModel, LogisticParams, LogisticTrainer};

@@ -5,6 +5,7 @@ use super::rows::{FeatureBatch, FeatureSource};
 use crate::data::Batch;
 use crate::error::Result;
 use crate::estimator::Labeller;
+use crate::numeric::linalg::log_sum_exp;
 
 /// The estimate of `phi-bar = sum_v E[phi_v(x_v, y)]`, in the order of the parameters: for each view
 /// `E[x_v W_-v,j]`, its features times the labels that the other views give, and for the biases `E[W_j]`, the mean over
@@ -23,14 +24,32 @@ impl PhiBar {
 
     /// Adds rows, which are labelled by their scores under the seed model; those whose class is known by that.
     pub(crate) fn update(&mut self, rows: &FeatureBatch, labeller: &Labeller, scores: &Batch) -> Result<()> {
-        let (k, views) = (self.shape.classes, rows.views());
         let labels = labeller.label(scores)?;
+        self.update_by(rows, |view, row, class| labels.column(labeller.group_of(view), class)[row]);
+        Ok(())
+    }
+
+    /// Adds rows that the seed model labels itself: each with what it believes of its class.
+    pub(crate) fn update_by_belief(&mut self, rows: &FeatureBatch, scores: &Batch) {
+        let k = self.shape.classes;
+        let mut belief = Vec::with_capacity(rows.rows() * k);
+        for row in 0..rows.rows() {
+            let sum = |class: usize| (0..scores.views()).map(|view| scores.column(view, class)[row]).sum();
+            let of_row: Vec<f64> = (0..k).map(sum).collect();
+            let total = log_sum_exp(&of_row);
+            belief.extend(of_row.iter().map(|score| (score - total).exp()));
+        }
+        self.update_by(rows, |_, row, class| belief[row * k + class]);
+    }
+
+    /// Adds rows with a label for each view, row and class; those whose class is known are labelled by that.
+    fn update_by(&mut self, rows: &FeatureBatch, label: impl Fn(usize, usize, usize) -> f64) {
+        let (k, views) = (self.shape.classes, rows.views());
         let of_view: Vec<Vec<f64>> = (0..views)
             .map(|view| {
-                let group = labeller.group_of(view);
                 let label = |row: usize, class: usize| match rows.label(row) {
                     Some(known) => f64::from(u8::from(known == class)),
-                    None => labels.column(group, class)[row],
+                    None => label(view, row, class),
                 };
                 (0..rows.rows() * k).map(|at| label(at / k, at % k)).collect()
             })
@@ -44,7 +63,6 @@ impl PhiBar {
         }
         self.sums.iter_mut().zip(sums).for_each(|(sum, more)| *sum += more);
         self.rows += rows.rows() as f64;
-        Ok(())
     }
 
     /// The mean over rows.

@@ -10,10 +10,16 @@ use std::sync::Arc;
 /// again for every pass.
 const MOST_BYTES: usize = 1 << 29;
 
+/// Rows of kept batches without zeros are put together until there are so many: a pass sums each batch into numbers of its own, as many
+/// as there are parameters, and readers give wide tables in batches of some dozens of rows.
+const ROWS: usize = 1 << 13;
+
 /// A source whose rows are kept in memory, unless they are too many.
 pub(crate) struct Cached<'a, S> {
     source: &'a S,
     batches: Option<Vec<Arc<FeatureBatch>>>,
+    /// How many features are not zero, or are held all the same.
+    numbers: u64,
 }
 
 impl<'a, S: FeatureSource> Cached<'a, S> {
@@ -23,10 +29,11 @@ impl<'a, S: FeatureSource> Cached<'a, S> {
     }
 
     fn within(source: &'a S, most: usize) -> Result<Self, S::Error> {
-        let (mut batches, mut bytes) = (Some(Vec::new()), 0);
+        let (mut batches, mut bytes, mut numbers) = (Some(Vec::new()), 0, 0);
         for batch in source.batches()? {
             let batch = batch?;
             bytes += batch.bytes();
+            numbers += batch.numbers();
             if bytes > most {
                 batches = None;
             }
@@ -34,13 +41,46 @@ impl<'a, S: FeatureSource> Cached<'a, S> {
                 batches.push(batch);
             }
         }
-        Ok(Self { source, batches })
+        let batches = batches.map(joined).transpose()?;
+        Ok(Self { source, batches, numbers })
+    }
+
+    /// How many features are not zero, or are held all the same.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.numbers
     }
 
     /// Whether the rows were few enough to be kept.
     pub(crate) fn in_memory(&self) -> bool {
         self.batches.is_some()
     }
+}
+
+/// The same rows, with batches without zeros put together.
+fn joined(batches: Vec<Arc<FeatureBatch>>) -> Result<Vec<Arc<FeatureBatch>>> {
+    let (mut all, mut parts): (Vec<Arc<FeatureBatch>>, Vec<Arc<FeatureBatch>>) = (Vec::new(), Vec::new());
+    let join = |parts: &mut Vec<Arc<FeatureBatch>>, all: &mut Vec<Arc<FeatureBatch>>| -> Result<()> {
+        match parts.len() {
+            0 | 1 => all.append(parts),
+            _ => all.push(Arc::new(FeatureBatch::concatenate(&std::mem::take(parts))?)),
+        }
+        Ok(())
+    };
+    let mut rows = 0;
+    for batch in batches {
+        if rows + batch.rows() > ROWS || !batch.is_sparse() {
+            join(&mut parts, &mut all)?;
+            rows = 0;
+        }
+        if batch.is_sparse() {
+            rows += batch.rows();
+            parts.push(batch);
+        } else {
+            all.push(batch);
+        }
+    }
+    join(&mut parts, &mut all)?;
+    Ok(all)
 }
 
 impl<S: FeatureSource> Source for Cached<'_, S> {
@@ -79,14 +119,24 @@ impl<S: FeatureSource> Source for Half<'_, S> {
 
     fn batches(&self) -> Result<Batches<'_, FeatureBatch, S::Error>, S::Error> {
         let mut position = 0;
-        Ok(Box::new(self.source.batches()?.map(move |batch| {
-            let batch = batch?;
-            let rows: Vec<usize> =
-                (0..batch.rows()).filter(|&row| half_of(position + row as u64) == self.half).collect();
-            position += batch.rows() as u64;
-            Ok(Arc::new(batch.select(&rows)))
-        })))
+        let in_half = move |_: &FeatureBatch, _| {
+            position += 1;
+            half_of(position - 1) == self.half
+        };
+        Ok(chosen(self.source.batches()?, in_half))
     }
+}
+
+/// Some of the rows of batches: of one row after the other, by its place in its batch, it is asked whether it is one of them.
+pub(crate) fn chosen<'a, E: 'a>(
+    batches: Batches<'a, FeatureBatch, E>,
+    mut is_chosen: impl FnMut(&FeatureBatch, usize) -> bool + 'a,
+) -> Batches<'a, FeatureBatch, E> {
+    Box::new(batches.map(move |batch| {
+        let batch = batch?;
+        let rows: Vec<usize> = (0..batch.rows()).filter(|&row| is_chosen(&batch, row)).collect();
+        Ok(Arc::new(batch.select(&rows)))
+    }))
 }
 
 /// The half that a row belongs to: of every two rows in a row each half has one. Samples are drawn by the lowest bits of the
@@ -113,7 +163,13 @@ impl<S: FeatureSource, F: Fn(&FeatureBatch) -> Result<Batch>> Source for Scored<
     }
 
     fn batches(&self) -> Result<Batches<'_, Batch, S::Error>, S::Error> {
-        let scores = |batch: Result<Arc<FeatureBatch>, S::Error>| Ok(Arc::new((self.scores)(&*batch?)?));
+        let mut before = 0;
+        let scores = move |batch: Result<Arc<FeatureBatch>, S::Error>| {
+            let batch = batch?;
+            let scores = (self.scores)(&batch).map_err(|error| error.after(before))?;
+            before += batch.rows();
+            Ok(Arc::new(scores))
+        };
         Ok(Box::new(self.source.batches()?.map(scores)))
     }
 }

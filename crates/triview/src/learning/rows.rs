@@ -1,7 +1,9 @@
 //! Feature rows: what a model makes its scores from.
 
+use super::cells::Cells;
 use crate::data::{MOST_VIEWS, Source, VIEWS, expect, refuse_duplicates};
 use crate::error::{Error, Result};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What the columns of a feature table mean: the views, and the features of each.
@@ -57,12 +59,12 @@ impl FeatureSchema {
     }
 }
 
-/// Some rows of a feature table: for each view its features, row by row.
-#[derive(Debug, Clone, PartialEq)]
+/// Some rows of a feature table: for each view its features, row by row. Of a view that is mostly zeros only the others are held.
+#[derive(Debug, Clone)]
 pub struct FeatureBatch {
     rows: usize,
     widths: Vec<usize>,
-    features: Vec<Vec<f32>>,
+    features: Vec<Cells>,
     /// The class of each row that is known; absent where none is.
     labels: Option<Vec<Option<usize>>>,
 }
@@ -82,7 +84,8 @@ impl FeatureBatch {
                 return Err(Error::FeatureNotFinite { row, view, feature, value: features[at].into() });
             }
         }
-        Ok(Self { rows, widths, features, labels: None })
+        let features = features.into_iter().zip(&widths).map(|(features, &width)| Cells::of(width, features));
+        Ok(Self { rows, features: features.collect(), widths, labels: None })
     }
 
     /// The same rows, with the class of each that is known.
@@ -111,14 +114,18 @@ impl FeatureBatch {
     }
 
     /// All features of a view, row by row.
-    pub fn view(&self, view: usize) -> &[f32] {
-        &self.features[view]
+    pub fn view(&self, view: usize) -> Cow<'_, [f32]> {
+        self.features[view].dense(self.widths[view])
     }
 
     /// The features of one row in one view.
-    pub fn features(&self, view: usize, row: usize) -> &[f32] {
-        let width = self.widths[view];
-        &self.features[view][row * width..(row + 1) * width]
+    pub fn features(&self, view: usize, row: usize) -> Cow<'_, [f32]> {
+        self.features[view].rows(self.widths[view], row..row + 1)
+    }
+
+    /// The features of a view as they are held.
+    pub(crate) fn cells(&self, view: usize) -> &Cells {
+        &self.features[view]
     }
 
     /// The class of a row, where it is known.
@@ -129,11 +136,11 @@ impl FeatureBatch {
     /// The rows at these places, in this order.
     #[must_use]
     pub fn select(&self, rows: &[usize]) -> Self {
-        let view = |view: usize| rows.iter().flat_map(|&row| self.features(view, row)).copied().collect();
+        let features = self.features.iter().zip(&self.widths);
         Self {
             rows: rows.len(),
             widths: self.widths.clone(),
-            features: (0..self.views()).map(view).collect(),
+            features: features.map(|(cells, &width)| cells.select(width, rows)).collect(),
             labels: self.labels.as_ref().map(|labels| rows.iter().map(|&row| labels[row]).collect()),
         }
     }
@@ -147,26 +154,47 @@ impl FeatureBatch {
         let widths = first.widths.clone();
         let alike = batches.iter().filter(|batch| batch.widths == widths).count();
         expect("batches of the same features", alike, batches.len())?;
-        let view = |view: usize| batches.iter().flat_map(|batch| &batch.features[view]).copied().collect();
+        let view = |(view, &width): (usize, &usize)| {
+            Cells::concatenate(width, batches.iter().map(|batch| &batch.features[view]))
+        };
         let labels = batches.iter().flat_map(|batch| (0..batch.rows).map(|row| batch.label(row)));
         Ok(Self {
             rows: batches.iter().map(|batch| batch.rows).sum(),
-            features: (0..widths.len()).map(view).collect(),
+            features: widths.iter().enumerate().map(view).collect(),
             labels: Some(labels.collect()),
             widths,
         })
     }
 
     /// The same rows with other features of each view, as many.
-    pub(crate) fn map_views(&self, mut of_view: impl FnMut(usize, &[f32]) -> Vec<f32>) -> Self {
-        let features = self.features.iter().enumerate().map(|(view, features)| of_view(view, features));
+    pub(crate) fn map_views(&self, mut of_view: impl FnMut(usize, &Cells) -> Cells) -> Self {
+        let features = self.features.iter().enumerate().map(|(view, cells)| of_view(view, cells));
         let features = features.collect();
         Self { rows: self.rows, widths: self.widths.clone(), features, labels: self.labels.clone() }
     }
 
+    /// Whether every view is held without its zeros, and not centred.
+    pub(crate) fn is_sparse(&self) -> bool {
+        let sparse = |cells: &Cells| matches!(cells, Cells::Sparse(sparse) if sparse.centre().is_none());
+        self.features.iter().all(sparse)
+    }
+
+    /// How many features are held.
+    pub(crate) fn numbers(&self) -> u64 {
+        self.features.iter().map(|cells| cells.numbers() as u64).sum()
+    }
+
     /// How many bytes its features take.
     pub(crate) fn bytes(&self) -> usize {
-        self.features.iter().map(|view| 4 * view.len()).sum()
+        self.features.iter().map(Cells::bytes).sum()
+    }
+}
+
+/// Batches are equal whose rows are, however they are held.
+impl PartialEq for FeatureBatch {
+    fn eq(&self, other: &Self) -> bool {
+        let alike = || (0..self.views()).all(|view| self.view(view) == other.view(view));
+        (self.rows, &self.widths, &self.labels) == (other.rows, &other.widths, &other.labels) && alike()
     }
 }
 

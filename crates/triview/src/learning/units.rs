@@ -3,12 +3,20 @@
 //! A ball `|theta| <= rho` means something only once the features have a scale. Here each feature is centred and divided
 //! by its standard deviation over the rows at hand, so that no answer depends on whether a length was given in metres
 //! or miles; a feature that never changes has no weight.
+//!
+//! Where rows have no labels of their own, a feature that shows in hardly any of them is given the deviation that it may have in
+//! new ones. The variance of `n` rows has a relative variance of about kurtosis over `n`, and one over that is the number of rows that speak of the
+//! feature: one of 10,000 where a single row has it. A weight that so few rows decide would be the inverse of a deviation that is a hundredth of the feature's
+//! size or less, and the first new row that has it would be scored by hundreds of nats.
 
+use super::cells::Cells;
 use super::linear::Shape;
 use super::rows::{FeatureBatch, FeatureSchema, FeatureSource};
 use crate::data::{Batches, Source};
 use crate::error::Result;
+use crate::settings::adaptation::UNSEEN;
 use crate::settings::ball::ROUNDING;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// The mean and standard deviation of each feature, view after view.
@@ -20,35 +28,94 @@ pub(crate) struct Units {
     inverse: Vec<f64>,
 }
 
+/// Sums around an origin of the first four powers of each feature, and the largest absolute value.
+struct Sums {
+    powers: [Vec<f64>; 4],
+    largest: Vec<f64>,
+}
+
+impl Sums {
+    /// Adds the rows of a view, whose features are in this place.
+    fn add(&mut self, cells: &Cells, origin: &[f64], place: Range<usize>) {
+        let origin = &origin[place.clone()];
+        let [sum, squares, cubes, fourths] = self.powers.each_mut().map(|sums| &mut sums[place.clone()]);
+        let largest = &mut self.largest[place];
+        let mut add_times = |at: usize, value: f64, times: f64| {
+            let moved = value - origin[at];
+            let square = moved * moved;
+            sum[at] += times * moved;
+            squares[at] += times * square;
+            cubes[at] += times * square * moved;
+            fourths[at] += times * square * square;
+            largest[at] = largest[at].max(value.abs());
+        };
+        match cells {
+            Cells::Sparse(sparse) if sparse.centre().is_none() => {
+                let mut zeros = vec![sparse.rows(); origin.len()];
+                for row in 0..sparse.rows() {
+                    for (at, value) in sparse.held(row) {
+                        add_times(at, value, 1.0);
+                        zeros[at] -= 1;
+                    }
+                }
+                zeros.into_iter().enumerate().for_each(|(at, zeros)| add_times(at, 0.0, zeros as f64));
+            }
+            _ => {
+                let features = cells.dense(origin.len());
+                for (at, value) in (0..origin.len()).cycle().zip(&*features) {
+                    add_times(at, f64::from(*value), 1.0);
+                }
+            }
+        }
+    }
+}
+
 impl Units {
-    /// Reads a source once.
+    /// The deviations of the rows themselves. Reads a source once.
     pub(crate) fn of<S: FeatureSource>(source: &S, classes: usize) -> Result<Self, S::Error> {
+        Self::with_unseen(source, classes, 0.0)
+    }
+
+    /// Those that features may have in new rows: the variance is larger by so many of its squared standard errors as [`UNSEEN`] says.
+    pub(crate) fn cautious<S: FeatureSource>(source: &S, classes: usize) -> Result<Self, S::Error> {
+        Self::with_unseen(source, classes, UNSEEN)
+    }
+
+    fn with_unseen<S: FeatureSource>(source: &S, classes: usize, unseen: f64) -> Result<Self, S::Error> {
         let shape = Shape { widths: source.schema().widths(), classes };
         let features: usize = shape.widths.iter().sum();
-        let (mut rows, mut largest) = (0.0, vec![0.0f64; features]);
+        let mut sums = Sums { powers: [(); 4].map(|()| vec![0.0; features]), largest: vec![0.0; features] };
         // Sums around the first row lose no digits to a mean that is far from zero.
-        let mut first: Option<Vec<f64>> = None;
-        let (mut sum, mut squares) = (vec![0.0; features], vec![0.0; features]);
+        let (mut rows, mut first) = (0.0, None::<Vec<f64>>);
         for batch in source.batches()? {
             let batch = batch?;
-            for row in 0..batch.rows() {
-                let values = (0..batch.views()).flat_map(|view| batch.features(view, row));
-                let values: Vec<f64> = values.map(|x| f64::from(*x)).collect();
-                let origin = first.get_or_insert_with(|| values.clone());
-                for (at, value) in values.into_iter().enumerate() {
-                    let moved = value - origin[at];
-                    sum[at] += moved;
-                    squares[at] += moved * moved;
-                    largest[at] = largest[at].max(value.abs());
-                }
+            if batch.rows() == 0 {
+                continue;
+            }
+            let origin = first.get_or_insert_with(|| {
+                let values = (0..batch.views()).flat_map(|view| batch.features(view, 0).into_owned());
+                values.map(f64::from).collect()
+            });
+            let mut from = 0;
+            for (view, width) in shape.widths.iter().enumerate() {
+                sums.add(batch.cells(view), origin, from..from + width);
+                from += width;
             }
             rows += batch.rows() as f64;
         }
+        let Sums { powers, largest } = sums;
         let origin = first.unwrap_or_else(|| vec![0.0; features]);
-        let mean: Vec<f64> = sum.iter().zip(&origin).map(|(sum, origin)| origin + sum / rows).collect();
+        let mean: Vec<f64> = powers[0].iter().zip(&origin).map(|(sum, origin)| origin + sum / rows).collect();
         let inverse = (0..features).map(|at| {
-            let deviation = (squares[at] / rows - (sum[at] / rows).powi(2)).max(0.0).sqrt();
-            if deviation > ROUNDING * largest[at] { 1.0 / deviation } else { 0.0 }
+            let [moved, square, cube, fourth] = powers.each_ref().map(|sums| sums[at] / rows);
+            let variance = (square - moved * moved).max(0.0);
+            if variance.sqrt() <= ROUNDING * largest[at] {
+                return 0.0;
+            }
+            let fourth = fourth - 4.0 * moved * cube + 6.0 * moved * moved * square - 3.0 * moved.powi(4);
+            // At least one: nothing is more even than two values in half of the rows each.
+            let kurtosis = (fourth / (variance * variance)).max(1.0);
+            1.0 / (variance * (1.0 + unseen * kurtosis / rows)).sqrt()
         });
         Ok(Self { shape, mean, inverse: inverse.collect() })
     }
@@ -56,13 +123,10 @@ impl Units {
     /// Some rows with standardised features.
     pub(crate) fn standardise(&self, rows: &FeatureBatch) -> FeatureBatch {
         let mut from = 0;
-        rows.map_views(|view, features| {
-            let width = self.shape.widths[view];
-            let (mean, inverse) = (&self.mean[from..from + width], &self.inverse[from..from + width]);
-            from += width;
-            let units = mean.iter().zip(inverse).cycle();
-            let standard = |(x, (mean, inverse)): (&f32, (&f64, &f64))| (f64::from(*x) - mean) * inverse;
-            features.iter().zip(units).map(|cell| standard(cell) as f32).collect()
+        rows.map_views(|view, cells| {
+            let features = from..from + self.shape.widths[view];
+            from = features.end;
+            cells.standardised(&self.mean[features.clone()], &self.inverse[features])
         })
     }
 
@@ -155,7 +219,8 @@ mod tests {
         let standard = units.standardise(&rows);
         assert_eq!(standard.label(7), rows.label(7));
         for view in 0..rows.views() {
-            let column = |f: usize| standard.view(view).iter().skip(f).step_by(rows.widths()[view]);
+            let cells = standard.view(view);
+            let column = |f: usize| cells.iter().skip(f).step_by(rows.widths()[view]);
             for f in 0..rows.widths()[view] {
                 let sum: f64 = column(f).map(|x| f64::from(*x)).sum();
                 let squares: f64 = column(f).map(|x| f64::from(*x).powi(2)).sum();

@@ -5,6 +5,7 @@
 mod ceilings;
 mod exponential;
 mod hinge;
+mod judged;
 mod log;
 mod shared;
 pub(crate) mod whole;
@@ -62,6 +63,16 @@ pub trait Loss: Send + Sync {
         false
     }
 
+    /// The views that the prediction is made of, ascending, where these are not all: the others only identify.
+    fn judged(&self) -> Option<&[usize]> {
+        None
+    }
+
+    /// Whether the prediction is made of this view.
+    fn judges(&self, view: usize) -> bool {
+        self.judged().is_none_or(|views| views.contains(&view))
+    }
+
     /// The smallest and the largest that it can be, of so many views.
     fn range(&self, _views: usize) -> [f64; 2] {
         [0.0, f64::INFINITY]
@@ -85,6 +96,11 @@ pub trait Loss: Send + Sync {
 
     /// Writes `A(x)` for each row, given the scores of each view; those of a missing view are zero.
     fn offset(&self, rows: usize, scores: &[&[f64]], offset: &mut [f64]);
+
+    /// Writes `A(x)` of the prediction that one view makes by itself, given its scores.
+    fn offset_alone(&self, rows: usize, scores: &[f64], offset: &mut [f64]) {
+        self.offset(rows, &[scores], offset);
+    }
 
     /// For one row, writes the derivatives of one of a view's terms in that view's scores. `term` counts as terms
     /// lie: the product times the number of classes, plus the class.
@@ -200,8 +216,10 @@ pub fn offsets(loss: &dyn Loss, batch: &Batch) -> Vec<f64> {
     let views: Vec<&[f64]> = (0..batch.views()).map(|view| batch.view(view)).collect();
     let mut offset = vec![0.0; batch.rows()];
     loss.offset(batch.rows(), &views, &mut offset);
+    let judged =
+        (0..batch.views()).filter(|&view| loss.judges(view)).fold(0_u64, |bits, view| bits | 1 << view);
     for (offset, missing) in offset.iter_mut().zip(batch.missing().unwrap_or_default()) {
-        *offset -= loss.share() * f64::from(missing.count_ones());
+        *offset -= loss.share() * f64::from((missing & judged).count_ones());
     }
     offset
 }

@@ -9,17 +9,17 @@ const CALIBRATION: usize = 3;
 
 /// The metrics of a distribution of scores and classes.
 #[derive(Debug, Clone)]
-pub(super) struct Values {
-    pub(super) error_rate: f64,
-    pub(super) brier: f64,
-    pub(super) hinge: f64,
-    pub(super) calibration_error: f64,
-    pub(super) macro_f1: f64,
-    pub(super) auc: f64,
+pub(crate) struct Values {
+    pub(crate) error_rate: f64,
+    pub(crate) brier: f64,
+    pub(crate) hinge: f64,
+    pub(crate) calibration_error: f64,
+    pub(crate) macro_f1: f64,
+    pub(crate) auc: f64,
     /// Row `i`, column `j`: of the rows of class `j` the share that is predicted to be `i`; cells row by row.
-    pub(super) confusion: Vec<f64>,
+    pub(crate) confusion: Vec<f64>,
     /// Of each bin of confidence, the sums of confidence, of correctness and of rows.
-    pub(super) calibration: Vec<[f64; PER_BIN]>,
+    pub(crate) calibration: Vec<[f64; PER_BIN]>,
 }
 
 /// The sums of all of them, one after the other.

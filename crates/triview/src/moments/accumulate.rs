@@ -134,6 +134,11 @@ impl Accumulator {
             .map_err(|broken: BrokenTerm| broken.error(&self.summed.plan, before))
     }
 
+    /// The place of the next row among all rows.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
     /// Adds the rows that another accumulator of the same plan has.
     ///
     /// # Errors
@@ -233,8 +238,18 @@ impl Workspace {
         self.offset.resize(n, 0.0);
         let scores: Vec<&[f64]> = self.scores.iter().map(Vec::as_slice).collect();
         loss.offset(n, &scores, &mut self.offset);
-        for &row in self.missing.iter().flatten() {
-            self.offset[row] -= loss.share();
+        for (_, rows) in self.missing.iter().enumerate().filter(|(view, _)| loss.judges(*view)) {
+            rows.iter().for_each(|&row| self.offset[row] -= loss.share());
+        }
+
+        if !layout.alone.is_empty() {
+            self.losses.resize(n, 0.0);
+            let sums = layout.alone.of_mut(block).iter_mut();
+            for ((sum, scores), missing) in sums.zip(&self.scores).zip(&self.missing) {
+                loss.offset_alone(n, scores, &mut self.losses);
+                missing.iter().for_each(|&row| self.losses[row] = 0.0);
+                *sum += self.losses.iter().sum::<f64>();
+            }
         }
 
         let posteriors: [&[f64]; VIEWS] = self.groups.each_ref().map(|group| group.posterior.as_slice());

@@ -101,6 +101,8 @@ pub(crate) struct Layout {
     pub(crate) missing: Part,
     /// The sum of `A`.
     pub(crate) offset: Part,
+    /// That of each view's own `A`, over the rows that have the view; none where views are not judged by themselves.
+    pub(crate) alone: Part,
     /// That of `min_j L(x, j)`: no labels could make the risk smaller.
     pub(crate) least_loss: Part,
     /// That of `sum_t |f_t|^2`.
@@ -144,6 +146,8 @@ pub(crate) struct Terms {
 pub(crate) struct Dimensions {
     /// The number of input views.
     pub(crate) views: usize,
+    /// Whether each of them is judged by itself.
+    pub(crate) each: bool,
     /// The number of classes.
     pub(crate) k: usize,
     /// The class of each latent state.
@@ -162,7 +166,7 @@ pub(crate) struct Dimensions {
 impl Layout {
     /// The layout for these dimensions.
     pub(crate) fn new(dimensions: Dimensions) -> Self {
-        let Dimensions { views, k, classes, counts, terms, features, bins, third_moment } = dimensions;
+        let Dimensions { views, each, k, classes, counts, terms, features, bins, third_moment } = dimensions;
         let Terms { holders, each: terms, cut } = terms;
         let mut len = 0;
         let mut part = |name: String, shape: Vec<usize>| {
@@ -195,6 +199,7 @@ impl Layout {
             rows: part("rows".into(), vec![1]),
             missing: part("missing".into(), vec![views]),
             offset: part("offset".into(), vec![1]),
+            alone: part("alone".into(), vec![if each { views } else { 0 }]),
             least_loss: part("least_loss".into(), vec![1]),
             squared_terms: part("squared_terms".into(), vec![1]),
             squared_loss: part("squared_loss".into(), vec![1]),
@@ -226,6 +231,7 @@ impl Layout {
     pub(crate) fn parts(&self) -> Vec<&Part> {
         let mut parts = vec![&self.rows, &self.missing, &self.offset, &self.least_loss, &self.squared_terms];
         parts.extend([&self.squared_loss, &self.squared_loss_squared]);
+        parts.extend(Some(&self.alone).filter(|part| !part.is_empty()));
         parts.extend(self.features.parts());
         parts.extend(&self.posterior);
         parts.extend(&self.pair_features);

@@ -19,7 +19,7 @@ pub use moments::Moments;
 pub(crate) use plan::Holder;
 pub use plan::Plan;
 pub(crate) use rows::{Chunk, FeatureRows};
-pub use segments::{MOST_SEGMENTS, SegmentedAccumulator, Segments};
+pub use segments::{CountedSegments, MOST_SEGMENTS, SegmentedAccumulator, Segments};
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failure is what a test is for")]
@@ -43,6 +43,7 @@ mod tests {
             schema: Schema::new(names(&["a", "b", "c"]), names(&["x", "y"])).unwrap(),
             partition: Partition::single(),
             loss: SharedLoss::new(LogLoss),
+            each: false,
             ceilings: None,
             features: FeatureMap::Scores,
             absent: [0, 1, 2].map(|_| vec![0.0; 2]),

@@ -21,6 +21,9 @@ pub struct Plan {
     pub(crate) partition: Partition,
     /// The loss.
     pub(crate) loss: SharedLoss,
+    /// Whether each view is also judged as a model of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) each: bool,
     /// The feature map, with everything it was fitted to.
     pub(crate) features: FeatureMap,
     /// Where the terms of a heavy-tailed loss are cut.
@@ -52,6 +55,11 @@ impl Plan {
     /// The loss whose mean is the risk.
     pub fn loss(&self) -> &SharedLoss {
         &self.loss
+    }
+
+    /// Whether each view is also judged as a model of its own.
+    pub fn judges_each(&self) -> bool {
+        self.each
     }
 
     /// The name of the feature map.
@@ -99,6 +107,10 @@ impl Plan {
         if !self.latent.as_ref().is_none_or(|latent| latent.fits(k)) {
             return Err(Error::InvalidMoments { reason: "its latent states are not of its classes".into() });
         }
+        if self.loss.judged().and_then(<[usize]>::last).is_some_and(|last| *last >= self.schema.views().len())
+        {
+            return Err(Error::InvalidMoments { reason: "what it judges is none of its views".into() });
+        }
         let widths = self.widths();
         self.features.check(k, widths, self.states())?;
         if !self.bins.iter().zip(widths).all(|(bins, width)| bins.fits(width)) {
@@ -124,6 +136,7 @@ impl Plan {
         let terms = Terms { holders, each: terms, cut: self.ceilings.is_some() };
         Ok(Layout::new(Dimensions {
             views: self.schema.views().len(),
+            each: self.each && self.loss.form() == Form::Sum,
             k,
             classes: self.classes_of_states(),
             counts: self.latent.as_ref().and_then(|latent| latent.counts.clone()),
@@ -145,7 +158,8 @@ impl Plan {
 
     /// The dimension of what each group of views is identified by, leading one included.
     pub fn dimensions(&self) -> [usize; VIEWS] {
-        self.widths().map(|width| self.features.dimension(self.schema.k(), width))
+        let widths = self.widths();
+        std::array::from_fn(|group| self.features.dimension(group, widths[group]))
     }
 
     /// The number of latent states that the views are taken to be independent given.
@@ -204,6 +218,12 @@ impl Plan {
         evaluated
     }
 
+    /// Names of the views that the prediction is made of, where these are not all.
+    pub fn judged_names(&self) -> Option<Vec<String>> {
+        let name = |&view: &usize| self.schema.views()[view].clone();
+        self.loss.judged().map(|views| views.iter().map(name).collect())
+    }
+
     /// Names of what holds the terms.
     pub fn holder_names(&self) -> Vec<String> {
         let name = |&view: &usize| self.schema.views()[view].as_str();
@@ -251,7 +271,15 @@ impl Plan {
             return differ("the list of groups", named(mine), named(theirs));
         }
         if mine.loss != theirs.loss {
-            return differ("the loss", mine.loss.name().into(), theirs.loss.name().into());
+            let named = |plan: &Plan| match plan.judged_names() {
+                None => plan.loss.name().to_owned(),
+                Some(views) => format!("{} of {}", plan.loss.name(), views.join(", ")),
+            };
+            return differ("the loss", named(mine), named(theirs));
+        }
+        if mine.each != theirs.each {
+            let judged = |plan: &Plan| if plan.each { "judged" } else { "not judged" }.to_owned();
+            return differ("whether each view is judged by itself", judged(mine), judged(theirs));
         }
         if mine.states() != theirs.states() {
             let states = |plan: &Plan| plan.states().to_string();

@@ -1,7 +1,10 @@
 //! The few dense decompositions that the method needs, over faer.
 
 use crate::error::{Error, Result};
-use faer::{Mat, MatRef, Side};
+use faer::dyn_stack::{MemBuffer, MemStack};
+use faer::linalg::cholesky::llt::factor::{cholesky_in_place, cholesky_in_place_scratch};
+use faer::linalg::cholesky::llt::solve::solve_in_place;
+use faer::{Mat, MatMut, MatRef, Par, Side};
 
 /// Singular or eigenvalues below this fraction of the largest count as zero.
 pub(crate) const RANK_TOLERANCE: f64 = 1e-9;
@@ -28,6 +31,30 @@ pub(crate) fn pseudo_inverse(a: MatRef<'_, f64>, rank: usize) -> Result<(Mat<f64
         }
     }
     Ok((scaled * svd.U().transpose(), values))
+}
+
+/// A positive definite matrix, factored in its own place.
+#[derive(Debug)]
+pub(crate) struct Cholesky {
+    lower: Mat<f64>,
+}
+
+impl Cholesky {
+    /// Of a matrix of which the lower triangle is looked at; nothing where it is not positive definite.
+    pub(crate) fn of(mut matrix: Mat<f64>) -> Option<Self> {
+        let scratch = cholesky_in_place_scratch::<f64>(matrix.nrows(), Par::Seq, Default::default());
+        let mut buffer = MemBuffer::new(scratch);
+        let stack = MemStack::new(&mut buffer);
+        let done =
+            cholesky_in_place(matrix.as_mut(), Default::default(), Par::Seq, stack, Default::default());
+        done.ok().map(|_| Self { lower: matrix })
+    }
+
+    /// Solves for each column.
+    pub(crate) fn solve_in_place(&self, right: MatMut<'_, f64>) {
+        let stack = &mut [];
+        solve_in_place(self.lower.as_ref(), right, Par::Seq, MemStack::new(stack));
+    }
 }
 
 /// The left and right singular vectors beyond the `rank` largest singular values.
@@ -135,6 +162,20 @@ mod tests {
             assert!((identity[(i, j)] - f64::from(u8::from(i == j))).abs() < tolerance);
         }
         Ok(())
+    }
+
+    #[test]
+    fn a_factor_solves_and_what_is_not_positive_definite_has_none() {
+        let a = example();
+        let positive = a.transpose() * &a;
+        let right = Mat::from_fn(3, 2, |i, j| (i + 2 * j) as f64);
+        let mut solved = right.clone();
+        // The upper triangle is not looked at.
+        let lower = Mat::from_fn(3, 3, |i, j| if j > i { f64::NAN } else { positive[(i, j)] });
+        Cholesky::of(lower).expect("a factor").solve_in_place(solved.as_mut());
+        let back = &positive * &solved;
+        assert!((0..6).all(|at| (back[(at % 3, at / 3)] - right[(at % 3, at / 3)]).abs() < 1e-12));
+        assert!(Cholesky::of(positive * faer::Scale(-1.0)).is_none());
     }
 
     #[test]

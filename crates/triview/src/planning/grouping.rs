@@ -104,13 +104,15 @@ fn binned_blocks(rows: &Batch) -> Result<Vec<BinnedBlock>> {
     let mut blocks: Vec<BinnedBlock> =
         dealt.iter().map(|block| BinnedBlock { rows: block.rows(), views: Vec::new() }).collect();
     for view in 0..rows.views() {
-        let (present, scores) = rows.present_scores(&[view]);
-        let bins = Bins::fit((present, rows.k()), &scores, rows.k(), present < rows.rows());
+        let (present, evidence) = rows.present_evidence(&[view]);
+        let width = evidence.len() / present;
+        let bins = Bins::fit((present, rows.k()), &evidence, rows.k(), present < rows.rows());
         let q = bins.dimension();
         let mut gram = vec![0.0; q * q];
         for (part, block) in dealt.iter().zip(&mut blocks) {
             let mut indicators = Vec::new();
-            bins.evaluate((part.rows(), part.k()), part.view(view), &part.without(&[view]), &mut indicators);
+            let inputs = &part.inputs(view)[..part.rows() * width];
+            bins.evaluate((part.rows(), part.k()), inputs, &part.without(&[view]), &mut indicators);
             kernel::gram(&indicators, part.rows(), q, &mut gram);
             block.views.push(indicators);
         }
@@ -149,12 +151,16 @@ fn information(rows: &Batch, sets: &[Vec<usize>]) -> Result<Vec<f64>> {
     let n = rows.rows();
     let mut whitened = Vec::with_capacity(sets.len());
     for views in sets {
-        let (present, scores) = rows.present_scores(views);
-        let softmax = Softmax::fit(present, &scores);
+        let (present, evidence) = rows.present_evidence(views);
+        let softmax = Softmax::fit((present, rows.k()), &evidence);
         let mut columns = Vec::new();
-        softmax.evaluate(n, &rows.sum(views), &mut columns);
-        for row in rows.without(views) {
-            columns.iter_mut().skip(row).step_by(n).for_each(|cell| *cell = 1.0 / rows.k() as f64);
+        let inputs = [rows.sum(views), rows.joined_covariates(views)].concat();
+        softmax.evaluate(n, &inputs, &mut columns);
+        // Where all of them are missing indicators are their means already.
+        if evidence.len() == present * rows.k() {
+            for row in rows.without(views) {
+                columns.iter_mut().skip(row).step_by(n).for_each(|cell| *cell = 1.0 / rows.k() as f64);
+            }
         }
         let mut features = Vec::new();
         Basis::fit(n, &columns, 0)?.evaluate(n, &columns, &mut features);

@@ -3,5 +3,6 @@
 mod grouping;
 mod planner;
 mod states;
+mod witnesses;
 
 pub(crate) use planner::Planner;

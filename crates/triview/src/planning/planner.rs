@@ -1,9 +1,9 @@
 //! From a sample of the rows to the plan: groups the views, chooses and fits a feature map.
 
 use super::grouping::Proposal;
-use super::states;
+use super::{states, witnesses};
 use crate::answer::{Blended, PlugIn, Surrogates, solve};
-use crate::data::{Batch, Partition, Schema, VIEWS, keys, others};
+use crate::data::{Batch, Partition, Schema, VIEWS, is_constant, keys, others};
 use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
 use crate::features::fit::{calibrated, posteriors, regression, softmax};
@@ -40,7 +40,9 @@ impl Candidate {
 /// A first look at the data: some of its rows, views grouped.
 pub(crate) struct Planner<'a> {
     pub(super) schema: Schema,
-    loss: &'a SharedLoss,
+    loss: SharedLoss,
+    /// Whether each view is judged by itself, too.
+    each: bool,
     proposal: Proposal,
     pub(super) rows: &'a Batch,
     /// The same rows, one view a group.
@@ -54,7 +56,7 @@ impl<'a> Planner<'a> {
     /// Looks at these rows, and groups the views as asked, or by what the rows say.
     pub(crate) fn new(
         schema: Schema,
-        loss: &'a SharedLoss,
+        loss: SharedLoss,
         rows: &'a Batch,
         groups: Option<&str>,
         seed: u64,
@@ -69,6 +71,7 @@ impl<'a> Planner<'a> {
             None => Proposal::new(rows, seed)?,
         };
         let partition = &proposal.partition;
+        witnesses::check(&schema, partition, rows)?;
         for (name, views) in partition.names(schema.views()).iter().zip(partition.iter()) {
             let covariates = schema.covariates_of(views);
             if covariates > MOST_COVARIATES {
@@ -81,7 +84,7 @@ impl<'a> Planner<'a> {
         }
         let grouped = partition.join(rows);
         let keys = keys(&grouped);
-        Ok(Self { schema, loss, proposal, rows, grouped, keys, seed })
+        Ok(Self { schema, loss, each: false, proposal, rows, grouped, keys, seed })
     }
 
     /// What the sums over all rows are to be sums of: the feature map that is asked for, or, for
@@ -106,6 +109,11 @@ impl<'a> Planner<'a> {
                 Ok(self.with_bins(&grouping, map, Some(mediator)))
             }
         }
+    }
+
+    /// The same where each view is judged by itself, too.
+    pub(crate) fn judging_each(self) -> Self {
+        Self { each: true, ..self }
     }
 
     /// The same for many classes, of which no third moment is formed; scores must vary and not be copies.
@@ -155,6 +163,7 @@ impl<'a> Planner<'a> {
             schema: self.schema.clone(),
             partition: partition.clone(),
             loss: self.loss.clone(),
+            each: self.each,
             features,
             ceilings: None,
             absent: std::array::from_fn(|v| means[v].clone()),
@@ -292,15 +301,23 @@ fn better(a: Result<Candidate>, b: Result<Candidate>) -> Result<Candidate> {
     }
 }
 
-/// Refuses views that are never there, or whose scores never change, with their names.
+/// Refuses views that are never there, or whose scores never change, with their names, and scores whose sums are no numbers.
 fn check_views(schema: &Schema, rows: &Batch) -> Result<()> {
     for (v, view) in schema.views().iter().enumerate() {
-        let (present, scores) = rows.present_scores(&[v]);
+        let (present, evidence) = rows.present_evidence(&[v]);
         if present == 0 {
             return Err(Error::NeverPresent { view: view.clone() });
         }
-        if scores.chunks_exact(present).all(|column| column.iter().all(|score| *score == column[0])) {
-            return Err(Error::ConstantView { view: view.clone() });
+        if mean_inputs(rows, &[v]).iter().any(|mean| !mean.is_finite()) {
+            return Err(Error::Overflow);
+        }
+        let scored = v < schema.scored().len();
+        let judged = if scored { &evidence[..present * rows.k()] } else { &evidence };
+        if is_constant(present, judged) {
+            return Err(match scored {
+                true => Error::ConstantView { view: view.clone() },
+                false => Error::ConstantWitness { witness: view.clone(), value: None },
+            });
         }
     }
     Ok(())

@@ -3,6 +3,7 @@
 use super::chain::{Chain, Paths};
 use super::likelihood::{Likelihood, Parameters, Start, widened};
 use super::messages::Messages;
+use super::pooled::Pool;
 use super::sample::Keyed;
 use crate::error::Result;
 use crate::features::{Basis, FeatureMap, Posterior};
@@ -21,6 +22,8 @@ pub struct Adapted {
     chain: Chain,
     /// Absent in the seed model itself.
     emission: Option<Emission>,
+    /// The states that the emission takes as one, where there are such.
+    pool: Option<Pool>,
 }
 
 /// `b (log q(y | x_t) - log pi) - c`.
@@ -37,7 +40,7 @@ struct Emission {
 impl Adapted {
     /// The seed model itself.
     pub(crate) fn seed(chain: &Chain) -> Self {
-        Self { chain: chain.clone(), emission: None }
+        Self { chain: chain.clone(), emission: None, pool: None }
     }
 
     /// What makes the sampled sequences most likely, from a feature map's posteriors of the token itself and the best of these
@@ -72,7 +75,23 @@ impl Adapted {
             emission.sharpness = golden_section(RANGE, STEPS, likelihood).exp();
             emission.offset = log_means(states.len(), &scores, emission.sharpness);
         }
-        Ok(Some(Self { chain, emission: Some(emission) }))
+        Ok(Some(Self { chain, emission: Some(emission), pool: None }))
+    }
+
+    /// The model of all states of the seed, where this is one of pooled states.
+    pub(crate) fn of_all(self, chain: &Chain, pool: Pool) -> Result<Self> {
+        match self.emission {
+            None => Ok(Self::seed(chain)),
+            emission => {
+                let chain = pool.chain_of_all(chain.states(), &self.chain)?;
+                Ok(Self { chain, emission, pool: Some(pool) })
+            }
+        }
+    }
+
+    /// Whether it is another model than the seed.
+    pub(crate) fn is_new(&self) -> bool {
+        self.emission.is_some()
     }
 
     /// The log probabilities of first states and of transitions.
@@ -82,9 +101,10 @@ impl Adapted {
 
     /// The emission scores of some tokens, from the seed model's, `k` numbers a token.
     pub fn emission(&self, scores: &[f64]) -> Vec<f64> {
-        match &self.emission {
-            Some(emission) => emission.scores(scores),
-            None => scores.to_vec(),
+        match (&self.emission, &self.pool) {
+            (Some(emission), Some(pool)) => pool.shared_out(scores, &emission.scores(&pool.emission(scores))),
+            (Some(emission), None) => emission.scores(scores),
+            (None, _) => scores.to_vec(),
         }
     }
 
@@ -107,9 +127,14 @@ impl Adapted {
     /// The posterior of each token by itself, from the adapted emission scores.
     pub(crate) fn alone(&self, emission: &[f64]) -> Vec<f64> {
         let k = self.chain.k();
-        let prior = self.emission.as_ref().map(|emission| emission.prior.as_slice());
+        let log_prior = |state: usize| match (&self.emission, &self.pool) {
+            (Some(emission), Some(pool)) => pool.log_prior(&emission.prior, state),
+            (Some(emission), None) => emission.prior[state].ln(),
+            (None, _) => 0.0,
+        };
+        let log_prior: Vec<f64> = (0..k).map(log_prior).collect();
         let logit = |token: &[f64]| -> Vec<f64> {
-            (0..k).map(|j| token[j] + prior.map_or(0.0, |prior| prior[j].ln())).collect()
+            token.iter().zip(&log_prior).map(|(g, prior)| g + prior).collect()
         };
         emission.chunks_exact(k).flat_map(|token| softmax(&logit(token))).collect()
     }

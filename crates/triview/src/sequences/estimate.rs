@@ -1,6 +1,7 @@
 //! The answer of sequences, with all that says how far to trust it.
 
 use super::adapted::Adapted;
+use super::belief::Belief;
 use super::chain::Chain;
 use super::reading::{Quantities, Reading, by_column, of_parts, taken};
 use super::sample::Census;
@@ -37,8 +38,10 @@ pub struct SequenceEstimate {
     pub transition: Measured,
     /// The level of confidence of all intervals.
     pub level: f64,
-    /// Names of the states.
+    /// Names of the states that are told apart.
     pub states: Vec<String>,
+    /// The states that are too rare for that, which are taken as one; whether a token has another one of them than its own is not counted.
+    pub pooled: Vec<String>,
     /// Sequences it rests on.
     pub sequences: u64,
     /// Their tokens.
@@ -68,6 +71,9 @@ pub struct SequenceEstimate {
     pub identification: Estimate,
     /// The model that the data suggest.
     pub adapted: Adapted,
+    /// How many fewer tokens its Viterbi labels have wrong than the model's, as a share of the identified ones; absent where the two are
+    /// the same.
+    pub gain: Option<Measured>,
     /// What is wrong with it; empty when nothing is.
     pub alarms: Vec<Alarm>,
 }
@@ -91,12 +97,24 @@ pub(crate) struct Identification {
     pub(crate) estimate: Estimate,
     /// Of the Viterbi and of the posterior decoding, over those of the part's tokens that were looked at.
     pub(crate) errors: [Measured; 2],
+    /// By how much the first is larger than that of the adapted model.
+    pub(crate) gain: Measured,
 }
 
 impl SequenceEstimate {
     /// Whether no diagnostic speaks against it.
     pub fn trusted(&self) -> bool {
         self.alarms.is_empty()
+    }
+
+    /// Whether the sequences tell the states apart. Where they do not, all that is shown of the data is the model's own belief.
+    pub fn is_identified(&self) -> bool {
+        !self.alarms.contains(&Alarm::NotIdentified)
+    }
+
+    /// Whether the model that the data suggest can be told to be better than the given one, without labels.
+    pub fn adapted_is_better(&self) -> bool {
+        self.trusted() && self.gain.is_some_and(|gain| gain.interval.low > 0.0)
     }
 
     pub(crate) fn new(parts: Parts<'_>) -> Self {
@@ -125,12 +143,18 @@ impl SequenceEstimate {
         let count = |what: Count| total[what as usize];
         let sites = of_parts(&sums.places, &total, SiteCount::Sites);
         // Parts are of the same sequences, so that their errors may add up.
-        let of_sites = |decoding: usize| {
+        let of_sites = |of: &dyn Fn(&Identification) -> Measured| {
             let shares = parts.identifications.iter().map(|part| (part.estimate.rows as f64 / sites, part));
             shares.fold([0.0; 2], |[value, error], (share, part)| {
-                let Measured { value: own, standard_error, .. } = part.errors[decoding];
+                let Measured { value: own, standard_error, .. } = of(part);
                 [value + share * own, error + share * standard_error]
             })
+        };
+        let [gain, gain_error] = of_sites(&|part| part.gain);
+        let gain = Measured {
+            value: gain,
+            standard_error: gain_error,
+            interval: Interval::around(gain, reach, gain_error).within(-1.0, 1.0),
         };
         let token_error = |[labelled, error]: [f64; 2], [all, belief]: [Count; 2], sites_wrong: SiteCount| {
             let per_site = of_parts(&sums.places, &total, sites_wrong) / sites;
@@ -143,10 +167,13 @@ impl SequenceEstimate {
                 belief: count(belief) / all_tokens,
             }
         };
-        let viterbi_error =
-            token_error(of_sites(0), [Count::ViterbiError, Count::ViterbiBelief], SiteCount::ViterbiError);
+        let viterbi_error = token_error(
+            of_sites(&|part| part.errors[0]),
+            [Count::ViterbiError, Count::ViterbiBelief],
+            SiteCount::ViterbiError,
+        );
         let posterior_error = token_error(
-            of_sites(1),
+            of_sites(&|part| part.errors[1]),
             [Count::PosteriorError, Count::PosteriorBelief],
             SiteCount::PosteriorError,
         );
@@ -159,6 +186,7 @@ impl SequenceEstimate {
             transition: reading.measure(Quantities::TRANSITION, reach),
             level: parts.level,
             states: chain.states().to_vec(),
+            pooled: Vec::new(),
             sequences: census.sequences,
             tokens: census.tokens,
             too_short: census.too_short,
@@ -172,10 +200,12 @@ impl SequenceEstimate {
             viterbi_error,
             posterior_error,
             identification: nearest_to_failing(parts.identifications),
+            gain: parts.adapted.is_new().then_some(gain),
             adapted: parts.adapted,
             alarms,
             risk,
         }
+        .where_identified(reach, &Belief::new(chain, sums))
     }
 }
 

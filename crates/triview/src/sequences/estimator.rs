@@ -3,10 +3,11 @@
 use super::adapted::Adapted;
 use super::chain::Chain;
 use super::estimate::{Identification, Parts, SequenceEstimate};
+use super::pooled::{Pool, PooledSource};
 use super::reading::{Reading, SolvedPart};
 use super::sample::{Census, Keyed};
 use super::sequences::SequenceSource;
-use super::sites::{Decoding, Identified, Track, decoding_scores, rows_of_parts, sites, track};
+use super::sites::{Decoding, Identified, Track, both_scores, decoding_scores, rows_of_parts, sites, track};
 use super::sums::ChainSums;
 use crate::answer::{reach, solve};
 use crate::data::{Sample, Schema, VIEWS, total};
@@ -19,6 +20,7 @@ use crate::moments::{Accumulator, Plan};
 use crate::numeric::argmax;
 use crate::settings::sequences::FEWEST_OF_A_STATE;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// What the views of a token are called.
 const VIEW_NAMES: [&str; VIEWS] = ["past", "present", "future"];
@@ -88,9 +90,9 @@ impl Summed {
         Ok(Self { identified, moments, sums: ChainSums::new(plan, identified) })
     }
 
-    /// Adds sequences.
-    fn add(&mut self, plan: &Plan, adapted: &Chain, tracks: &[Track<'_>]) -> Result<()> {
-        let all = sites(adapted.k(), tracks, self.identified);
+    /// Adds sequences, of the model and of the adapted one.
+    fn add(&mut self, plan: &Plan, chains: [&Chain; 2], tracks: &[Track<'_>]) -> Result<()> {
+        let all = sites(chains[0].k(), tracks, self.identified);
         match self.moments.as_mut_slice() {
             [only] => only.update(&all)?,
             parts => {
@@ -98,7 +100,7 @@ impl Summed {
                 parts.iter_mut().zip(rows).try_for_each(|(part, rows)| part.update(&all.select(&rows)))?;
             }
         }
-        self.sums.update(plan, adapted, tracks, self.identified);
+        self.sums.update(plan, chains, tracks, self.identified);
         Ok(())
     }
 }
@@ -123,17 +125,55 @@ impl SequenceEstimator {
         if census.sequences == 0 {
             return Err(Error::AllTooShort { sequences: census.too_short }.into());
         }
+        let looked_at = census.sample.looked_at()?;
+        let [apart, all] = expected_tokens(chain, &census, &looked_at)?;
+        let first = match Pool::of_unseen(chain, &apart, &all) {
+            Some(pool) => self.estimate_pooled(chain, source, pool),
+            None => self.estimate_seen(chain, source, (&census, &looked_at)),
+        };
+        if first.as_ref().is_ok_and(SequenceEstimate::is_identified) {
+            return first;
+        }
+        // How many tokens it takes to tell a state apart depends on what is before and after them.
+        let pooled = Pool::of_rare(chain, &apart, &all).map(|pool| self.estimate_pooled(chain, source, pool));
+        match pooled {
+            Some(Ok(estimate)) if estimate.is_identified() => Ok(estimate),
+            _ => first,
+        }
+    }
+
+    /// The same where some states are too rare to be told apart.
+    fn estimate_pooled<S: SequenceSource + ?Sized>(
+        &self,
+        chain: &Chain,
+        source: &S,
+        pool: Pool,
+    ) -> Result<SequenceEstimate, S::Error> {
+        let source = PooledSource { source, pool: &pool };
+        let census = Census::of(&source)?;
+        let looked_at = census.sample.looked_at()?;
+        let estimate = self.estimate_seen(pool.chain(), &source, (&census, &looked_at))?;
+        let pooled = pool.names(chain);
+        Ok(SequenceEstimate { adapted: estimate.adapted.of_all(chain, pool)?, pooled, ..estimate })
+    }
+
+    /// The same where none of them are.
+    fn estimate_seen<S: SequenceSource + ?Sized>(
+        &self,
+        chain: &Chain,
+        source: &S,
+        (census, looked_at): (&Census, &Keyed),
+    ) -> Result<SequenceEstimate, S::Error> {
+        let adapted = self.adapt(chain, census, looked_at)?;
         let identified = match self.by_position {
             true => census.by_position(chain.k())?,
             false => Identified::Pooled { margin: census.margin() },
         };
-        let looked_at = census.sample.looked_at()?;
-        let adapted = self.adapt(chain, &census, &looked_at)?;
-        let seen = self.see(chain, &looked_at, identified, adapted);
+        let seen = self.see(chain, looked_at, identified, adapted);
         // A model that rules states out has messages that do not tell them apart: then the seed's have to do.
         let Seen { adapted, tracks, plan } = match seen {
             Err(Error::RankDeficientView { .. } | Error::ConstantView { .. }) => {
-                self.see(chain, &looked_at, identified, Adapted::seed(chain))?
+                self.see(chain, looked_at, identified, Adapted::seed(chain))?
             }
             seen => seen?,
         };
@@ -141,10 +181,15 @@ impl SequenceEstimator {
         let mut next = 0;
         for batch in source.batches()? {
             let keyed = Keyed::of(&*batch?, &mut next)?;
-            summed.add(&plan, adapted.chain(), &track(chain, &adapted, &keyed)?)?;
+            summed.add(&plan, [chain, adapted.chain()], &track(chain, &adapted, &keyed)?)?;
         }
         let answered = self.solve(chain, summed)?;
-        Ok(self.answer(chain, &census, identified, adapted, &tracks, &answered)?)
+        Ok(self.answer(chain, census, identified, adapted, &tracks, &answered)?)
+    }
+
+    /// The level of confidence of intervals.
+    pub(crate) fn level(&self) -> f64 {
+        self.tokens.common.level
     }
 
     /// Sampled sequences, with the messages of a model, and the feature map for their tokens.
@@ -176,7 +221,7 @@ impl SequenceEstimator {
             other => other,
         })?;
         let mut summed = Summed::new(&plan, identified)?;
-        summed.add(&plan, chain, &tracks)?;
+        summed.add(&plan, [chain; 2], &tracks)?;
         let Answered { reading, .. } = self.solve(chain, summed)?;
         Ok(Adapted::fit(chain.states(), &plan.features, &reading.starts(), &census.sample)?.unwrap_or(seed))
     }
@@ -210,21 +255,26 @@ impl SequenceEstimator {
         let (all, schema) = (sites(chain.k(), tracks, identified), schema(chain)?);
         let decoded = [Decoding::Viterbi, Decoding::Posterior]
             .map(|decoding| decoding_scores(chain, tracks, identified, decoding));
+        let both = both_scores(chain, &adapted, tracks, identified);
         let of_part =
             |((part, tested), rows): ((&SolvedPart, Tested), Vec<usize>)| -> Result<Identification> {
                 let solved = Solved::tested(&part.moments, part.solved.clone(), tested, (level, seed))?;
                 let sample = Sample::new(schema.clone(), all.select(&rows));
                 let (mut triples, reach) = solved.triples(&sample);
+                let of_rows = |scores: &[Vec<f64>], width: usize| -> Vec<Vec<f64>> {
+                    let of_row = |view: &Vec<f64>, row: usize| view[row * width..(row + 1) * width].to_vec();
+                    scores
+                        .iter()
+                        .map(|view| rows.iter().flat_map(|row| of_row(view, *row)).collect())
+                        .collect()
+                };
                 let errors = decoded.each_ref().map(|scores| {
-                    let of_rows = |view: &Vec<f64>| {
-                        rows.iter()
-                            .flat_map(|row| view[row * chain.k()..(row + 1) * chain.k()].iter().copied())
-                            .collect()
-                    };
-                    triples.score_by(scores.iter().map(of_rows).collect());
+                    triples.score_by(of_rows(scores, chain.k()));
                     metrics::mean_of(&triples, wrong, reach).triples
                 });
-                Ok(Identification { estimate: solved.estimate(), errors })
+                triples.score_by(of_rows(&both, 2 * chain.k()));
+                let gain = metrics::mean_of(&triples, gained, reach).triples;
+                Ok(Identification { estimate: solved.estimate(), errors, gain })
             };
         let rows = rows_of_parts(tracks, identified);
         let identifications: Vec<Identification> =
@@ -246,6 +296,13 @@ fn wrong(views: &[&[f64]], state: usize) -> f64 {
     f64::from(u8::from(argmax(scores.iter().copied()) != state))
 }
 
+/// Whether the first half of the scores is wrong, less whether the second is.
+fn gained(views: &[&[f64]], state: usize) -> f64 {
+    let (first, second): (Vec<&[f64]>, Vec<&[f64]>) =
+        views.iter().map(|scores| scores.split_at(scores.len() / 2)).unzip();
+    wrong(&first, state) - wrong(&second, state)
+}
+
 /// The identified tokens of some sequences as sampled rows.
 fn sampled(chain: &Chain, tracks: &[Track<'_>], identified: Identified) -> Result<Sample> {
     Ok(Sample::new(schema(chain)?, sites(chain.k(), tracks, identified)))
@@ -256,18 +313,32 @@ fn schema(chain: &Chain) -> Result<Schema> {
     Schema::new(VIEW_NAMES.map(String::from).to_vec(), chain.states().to_vec())
 }
 
-/// The states that fewer than five inner tokens are in, as the model believes.
-fn unseen(chain: &Chain, tracks: &[Track<'_>], identified: Identified) -> Vec<String> {
+/// How many of some tokens are in each state, as the model believes.
+fn expected(chain: &Chain, tracks: &[Track<'_>], taken: impl Fn(usize) -> Range<usize>) -> Vec<f64> {
     let k = chain.k();
     let mut expected = vec![0.0; k];
     for track in tracks {
         let posteriors = track.own.posteriors();
-        for t in identified.inner(track.path.len()) {
+        for t in taken(track.path.len()) {
             expected.iter_mut().zip(&posteriors[t * k..]).for_each(|(sum, p)| *sum += p);
         }
     }
+    expected
+}
+
+/// The states that fewer than five inner tokens are in, as the model believes.
+fn unseen(chain: &Chain, tracks: &[Track<'_>], identified: Identified) -> Vec<String> {
+    let expected = expected(chain, tracks, |length| identified.inner(length));
     let named = chain.states().iter().zip(expected);
     named.filter(|(_, expected)| *expected < FEWEST_OF_A_STATE).map(|(state, _)| state.clone()).collect()
+}
+
+/// How many tokens are in each state, as the model believes: of those that tell states apart, and of all.
+fn expected_tokens(chain: &Chain, census: &Census, looked_at: &Keyed) -> Result<[Vec<f64>; 2]> {
+    let tracks = track(chain, &Adapted::seed(chain), looked_at)?;
+    let identified = Identified::Pooled { margin: census.margin() };
+    let apart = expected(chain, &tracks, |length| identified.inner(length));
+    Ok([apart, expected(chain, &tracks, |length| 0..length)])
 }
 
 #[cfg(test)]

@@ -150,6 +150,11 @@ impl Messages {
         Self { k, form: Form::Logs, past, own: emission.to_vec(), future, log_z }
     }
 
+    /// The number of states.
+    pub(super) fn k(&self) -> usize {
+        self.k
+    }
+
     /// The logarithm of what is before each token says of its states, shifted so that its largest number is zero.
     pub fn past(&self) -> Cow<'_, [f64]> {
         self.logs(&self.past)

@@ -13,15 +13,20 @@
 //!    has little noise.
 //! 4. Surrogate labels from past and future correct what the adapted posterior says of `E[log g]`, and labels of a token from its
 //!    past and of the next from its future what it says of the pair marginals that `E[log f]` needs.
-//! 5. [`SequenceEstimator`]: all of it, and the [`SequenceEstimate`].
+//! 5. [`SequenceEstimator`]: all of it, and the [`SequenceEstimate`]; where some whole sequences have labels, what these say whatever the
+//!    chain does, the [`SequenceLabels`].
 
 mod adapted;
+mod belief;
 mod chain;
 mod estimate;
 mod estimator;
+mod imputed;
 mod kernel;
+mod labelled;
 mod likelihood;
 mod messages;
+mod pooled;
 mod reading;
 mod sample;
 #[allow(clippy::module_inception, reason = "the sequences themselves")]
@@ -33,6 +38,7 @@ pub use adapted::Adapted;
 pub use chain::{Chain, Paths};
 pub use estimate::{SequenceEstimate, TokenError};
 pub use estimator::{SequenceEstimator, SequenceParams, SequenceTask};
+pub use labelled::{Imputer, SequenceLabels};
 pub use messages::Messages;
 pub use sequences::{SequenceSource, Sequences};
 pub use sites::{Decoding, Identified};

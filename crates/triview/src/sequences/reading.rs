@@ -11,10 +11,10 @@ use super::chain::Chain;
 use super::likelihood::Start;
 use super::sites::Identified;
 use super::sums::{ChainSums, Count, Places, SiteCount};
-use crate::answer::{Blended, Deviations, Interval, Kind, LabelMaps};
-use crate::metrics::{Measured, believed};
+use crate::answer::{Blended, Deviations, Interval, Kind, LabelMaps, share_believed};
+use crate::metrics::Measured;
 use crate::moments::Moments;
-use crate::settings::chain_labels::{DOUBT, SURE};
+use crate::settings::chain_labels::{CAUTION, DOUBT, SURE};
 use faer::MatRef;
 use std::ops::Range;
 
@@ -195,6 +195,11 @@ impl Reading {
     }
 }
 
+/// The share of a correction that stands out of its error.
+fn believed(correction: f64, error: f64) -> f64 {
+    share_believed(correction * correction, CAUTION * error * error)
+}
+
 fn matrix(cells: &[f64], rows: usize) -> MatRef<'_, f64> {
     MatRef::from_row_major_slice(cells, rows, cells.len() / rows)
 }
@@ -343,7 +348,7 @@ impl Sums<'_> {
 }
 
 /// A square matrix with every row divided by its sum.
-fn by_row(cells: &[f64], k: usize) -> Vec<f64> {
+pub(crate) fn by_row(cells: &[f64], k: usize) -> Vec<f64> {
     cells
         .chunks_exact(k)
         .flat_map(|row| {

@@ -34,8 +34,9 @@ impl Keyed {
     /// The sequences that are long enough; `next` is the place of the first, and is moved on.
     pub(crate) fn of(batch: &Sequences, next: &mut u64) -> Result<Self> {
         let mut keyed = Self { sequences: Sequences::new(batch.k()), keys: Vec::new() };
-        for emission in batch.iter().filter(|emission| emission.len() >= FEWEST_TOKENS * batch.k()) {
-            keyed.sequences.push(emission)?;
+        let long = |(_, emission): &(usize, &[f64])| emission.len() >= FEWEST_TOKENS * batch.k();
+        for (at, emission) in batch.iter().enumerate().filter(long) {
+            keyed.sequences.push_labelled(emission, batch.labels(at).map(<[usize]>::to_vec))?;
             keyed.keys.push(*next);
             *next += 1;
         }

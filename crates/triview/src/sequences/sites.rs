@@ -166,21 +166,49 @@ pub(crate) fn decoding_scores(
     identified: Identified,
     decoding: Decoding,
 ) -> Vec<Vec<f64>> {
-    let k = chain.k();
     let mut scores = vec![Vec::new(); VIEWS];
     for track in tracks {
         let best = (decoding == Decoding::Viterbi).then(|| chain.messages(track.emission, Paths::Best));
-        let messages = best.as_ref().unwrap_or(&track.own);
-        let (past, future) = (messages.past(), messages.future());
-        for t in identified.inner(track.path.len()) {
-            let token = t * k..(t + 1) * k;
-            let bounded = |message: &f64| message.max(-1e300);
-            scores[0].extend(past[token.clone()].iter().map(bounded));
-            scores[1].extend_from_slice(&track.emission[token.clone()]);
-            scores[2].extend(future[token].iter().map(bounded));
-        }
+        add_scores(best.as_ref().unwrap_or(&track.own), track.emission, identified, &mut scores);
     }
     scores
+}
+
+/// Side by side the scores of the Viterbi labels of the model and those of the adapted one, `2 k` a token.
+pub(crate) fn both_scores(
+    chain: &Chain,
+    adapted: &Adapted,
+    tracks: &[Track<'_>],
+    identified: Identified,
+) -> Vec<Vec<f64>> {
+    let k = chain.k();
+    let of_adapted = {
+        let mut scores = vec![Vec::new(); VIEWS];
+        for track in tracks {
+            let emission = adapted.emission(track.emission);
+            let best = adapted.chain().messages(&emission, Paths::Best);
+            add_scores(&best, &emission, identified, &mut scores);
+        }
+        scores
+    };
+    let own = decoding_scores(chain, tracks, identified, Decoding::Viterbi);
+    let side_by_side = |(own, adapted): (&Vec<f64>, &Vec<f64>)| {
+        own.chunks_exact(k).zip(adapted.chunks_exact(k)).flat_map(|pair| [pair.0, pair.1].concat()).collect()
+    };
+    own.iter().zip(&of_adapted).map(side_by_side).collect()
+}
+
+/// The identified tokens' scores of one sequence, view by view.
+fn add_scores(messages: &Messages, emission: &[f64], identified: Identified, scores: &mut [Vec<f64>]) {
+    let (past, future) = (messages.past(), messages.future());
+    let k = messages.k();
+    let bounded = |message: &f64| message.max(-1e300);
+    for t in identified.inner(emission.len() / k) {
+        let token = t * k..(t + 1) * k;
+        scores[0].extend(past[token.clone()].iter().map(bounded));
+        scores[1].extend_from_slice(&emission[token.clone()]);
+        scores[2].extend(future[token].iter().map(bounded));
+    }
 }
 
 #[cfg(test)]

@@ -24,11 +24,14 @@ pub(crate) enum Count {
     ViterbiBelief,
     PosteriorError,
     PosteriorBelief,
-    /// `sum_t sum_j p_j g(j, x_t)` under the adapted posterior.
+    /// `sum_t sum_j p_j g(j, x_t)` under the adapted posterior, and under the model's own.
     Emission,
+    BelievedEmission,
+    /// What the best labelling costs: no labelling costs less.
+    Least,
 }
 
-const COUNTS: usize = 9;
+const COUNTS: usize = 11;
 
 /// Numbers that are counted over the tokens that a part identifies.
 #[derive(Debug, Clone, Copy)]
@@ -65,13 +68,13 @@ impl Places {
 
     fn whole(&self, at: usize) -> Range<usize> {
         let k = self.k;
-        cut(&[COUNTS, k, k, k * k, k * k, 0], at, 0)
+        cut(&[COUNTS, k, k, k * k, k * k, k, k, k * k, 0], at, 0)
     }
 
     fn of_part(&self, part: usize, at: usize) -> Range<usize> {
         let (k, width) = (self.k, self.width());
         let sizes = [SITE_COUNTS, k, k * k, k * k, width * width, k * width, k * width];
-        cut(&sizes, at, self.whole(5).end + part * sizes.iter().sum::<usize>())
+        cut(&sizes, at, self.whole(8).end + part * sizes.iter().sum::<usize>())
     }
 
     /// The adapted posterior of first tokens.
@@ -92,6 +95,21 @@ impl Places {
     /// The state with the largest emission score, times the model's own posterior.
     pub(crate) fn believed_confusion(&self) -> Range<usize> {
         self.whole(4)
+    }
+
+    /// The model's own posterior of first tokens.
+    pub(crate) fn believed_first(&self) -> Range<usize> {
+        self.whole(5)
+    }
+
+    /// That of all tokens.
+    pub(crate) fn believed_states(&self) -> Range<usize> {
+        self.whole(6)
+    }
+
+    /// That of pairs of neighbours.
+    pub(crate) fn believed_pairs(&self) -> Range<usize> {
+        self.whole(7)
     }
 
     /// The [`SiteCount`]s.
@@ -151,7 +169,7 @@ pub(crate) struct ChainSums {
 impl ChainSums {
     pub(crate) fn new(plan: &Plan, identified: Identified) -> Self {
         let k = plan.schema.k();
-        let places = Places { k, q: plan.features.dimension(k, k), parts: identified.parts() };
+        let places = Places { k, q: plan.features.dimension(0, k), parts: identified.parts() };
         Self { blocks: BlockSums::new(block_count(k), places.len()), places }
     }
 
@@ -159,7 +177,7 @@ impl ChainSums {
     pub(crate) fn update(
         &mut self,
         plan: &Plan,
-        chain: &Chain,
+        [chain, adapted]: [&Chain; 2],
         tracks: &[Track<'_>],
         identified: Identified,
     ) {
@@ -175,7 +193,8 @@ impl ChainSums {
                 interrupt::check();
                 BlockSums::fill(block, length);
                 let mut sequence = Sequence { places, track, identified, block };
-                sequence.add_posteriors(chain);
+                sequence.add_posteriors(adapted);
+                sequence.add_beliefs(chain);
                 sequence.add_labels(plan);
             }
         });
@@ -257,6 +276,17 @@ impl Sequence<'_> {
                 self.add(places.site_pairs(identified.part(t)), pairs);
             }
         });
+    }
+
+    /// What the model believes of itself.
+    fn add_beliefs(&mut self, chain: &Chain) {
+        let (places, track, k) = (self.places, self.track, self.places.k);
+        let own = track.own.posteriors();
+        self.count(Count::BelievedEmission, own.iter().zip(track.emission).map(|(p, g)| p * g).sum());
+        self.count(Count::Least, track.own.log_z - chain.score(track.emission, &track.path));
+        self.add(places.believed_first(), &own[..k]);
+        own.chunks_exact(k).for_each(|posterior| self.add(places.believed_states(), posterior));
+        track.own.pairs(chain, |_, pairs| self.add(places.believed_pairs(), pairs));
     }
 
     /// What surrogate labels are made of, times what they label.

@@ -17,7 +17,7 @@ use crate::answer::Surrogates;
 use crate::answer::assign;
 use crate::data::VIEWS;
 use crate::error::Result;
-use crate::fit::refinement::{Distance, Objective, refine};
+use crate::fit::refinement::{Objective, refine};
 use crate::fit::{Mixture, Whitening, power_method};
 use crate::moments::{Family, Part};
 use crate::numeric::kernel;
@@ -94,8 +94,7 @@ pub(crate) fn spectral(
     }
     let whitened = whitening.apply(&family, &sums);
     let Some(start) = power_method(&whitened, k, seed)? else { return Ok(Err(NoSpectralStart::Degenerate)) };
-    let identity = whitened.dims.map(|d| Mat::identity(d, d));
-    let objective = Objective::new(Distance::Squares, whitened.tensor, identity, k);
+    let objective = Objective::squares(whitened.tensor, whitened.dims, k);
     let mixture = refine(&objective, &start).mixture;
     let surrogates = Surrogates::new(&whitening, &mixture, &family, &sums)?;
     let tally = read_off(votes, &blocks, &surrogates, &mixture);

@@ -41,14 +41,15 @@ pub struct Agreement {
 
 /// Compares the names of the classes with the labels: `sum log p(sigma(y) | x)` over the labelled rows for all namings `sigma`.
 pub(super) fn agreement(rows: &Rows) -> Agreement {
-    let ([k, _], n) = (rows.dimensions(), rows.labels() as f64);
+    let ([k, _], all) = (rows.dimensions(), rows.weights.iter().sum::<f64>());
     let mut weights = Mat::zeros(k, k);
     let (mut right, mut expected, mut by_class) = (0.0, 0.0, vec![0; k]);
-    for (p, &class) in rows.posteriors.chunks_exact(k).zip(&rows.classes) {
+    let labelled = rows.posteriors.chunks_exact(k).zip(&rows.classes).zip(&rows.weights);
+    for ((p, &class), weight) in labelled {
         (0..k).for_each(|i| weights[(i, class)] += p[i].max(SMALLEST).ln());
         let likeliest = argmax(p.iter().copied());
-        right += f64::from(u8::from(likeliest == class));
-        expected += p[likeliest];
+        right += weight * f64::from(u8::from(likeliest == class));
+        expected += weight * p[likeliest];
         by_class[class] += 1;
     }
     let matching = assign(&weights);
@@ -64,22 +65,24 @@ pub(super) fn agreement(rows: &Rows) -> Agreement {
     if naming == Naming::Contradicted {
         matching.order.iter().enumerate().for_each(|(name, &class)| names[class] = name);
     }
-    Agreement { naming, names, share: right / n, expected: expected / n, by_class, z: None }
+    Agreement { naming, names, share: right / all, expected: expected / all, by_class, z: None }
 }
 
 /// Whether the labelled rows are unlike the others, in what the posterior says of them.
 pub(super) fn against_chance(rows: &Rows) -> Vec<Alarm> {
-    let ([k, _], n, m) = (rows.dimensions(), rows.labels() as f64, rows.count() as f64);
+    let ([k, _], n, m) = (rows.dimensions(), rows.labels_worth(), rows.count() as f64);
     // Where rows depend on each other, so may the labelled ones.
     if rows.clusters().is_some() || n >= m {
         return Vec::new();
     }
     let z =
         |labelled: f64, mean: f64, variance: f64| (labelled - mean) / (variance * (1.0 / n - 1.0 / m)).sqrt();
-    let [mean_error, _, variance] = rows.error.over_all();
-    let of_error = rows.error.imputed().iter().sum::<f64>() / n;
+    let [mean_error, _, variance] = rows.error_rate().over_all();
+    let of_error = rows.error_rate().over_labelled();
+    let total: f64 = rows.weights.iter().sum();
     let of_class = |class: usize| {
-        let labelled = rows.posteriors[class..].iter().step_by(k).sum::<f64>() / n;
+        let labelled = rows.posteriors[class..].iter().step_by(k).zip(&rows.weights);
+        let labelled = labelled.map(|(p, weight)| p * weight).sum::<f64>() / total;
         let (mean, variance) = rows.posterior(class);
         z(labelled, mean, variance)
     };
@@ -98,7 +101,7 @@ pub(super) fn contradictions(estimate: &Estimate, labelled: &mut Labelled) -> Ve
     if labelled.agreement.naming == Naming::Contradicted {
         alarms.push(Alarm::NamesContradicted);
     }
-    let Powered { estimate: with, .. } = &labelled.risk;
+    let Some(Powered { estimate: with, .. }) = &labelled.risk.valid else { return alarms };
     let error = with.standard_error.hypot(estimate.standard_error);
     let z = (estimate.risk - with.value) / error;
     labelled.agreement.z = Some(z).filter(|z| z.is_finite());

@@ -1,8 +1,10 @@
 //! The mean of a loss over rows of which a few have labels.
 
+use super::asked::Range;
 use crate::answer::Interval;
 use crate::metrics::Measured;
-use crate::settings::few_labels::TOLD;
+use crate::numeric::linalg::dot;
+use crate::settings::few_labels::{LABELS_OF_SKEWNESS, TOLD};
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use std::collections::BTreeMap;
@@ -20,6 +22,9 @@ pub struct Powered {
     pub imputed: f64,
     /// What one more label is worth.
     pub worth: Worth,
+    /// Whether there are labels enough for so skewed losses: the interval of a mean of fewer often lacks the rare large ones (Cochran's rule, 25 times
+    /// the squared skewness). A share has an interval of its own, for which any number is enough.
+    pub enough: bool,
 }
 
 /// What labels leave of the error of a mean.
@@ -56,9 +61,12 @@ pub(super) struct Imputed {
     squares: f64,
     /// Over all rows the sum of the loss's variance given the row, by the posterior.
     claimed: f64,
-    /// The labelled rows' losses, and what is imputed to them.
+    /// The labelled rows' losses, what is imputed to them, and how many rows each stands for.
     losses: Vec<f64>,
     imputed: Vec<f64>,
+    weights: Vec<f64>,
+    /// Over the labelled rows the sum of the loss's variance given the row, times the square of what each stands for.
+    claimed_of_labelled: f64,
 }
 
 impl Imputed {
@@ -69,34 +77,42 @@ impl Imputed {
             claimed: 0.0,
             losses: Vec::new(),
             imputed: Vec::new(),
+            weights: Vec::new(),
+            claimed_of_labelled: 0.0,
         }
     }
 
-    /// Adds a row with this posterior, and what it costs for each class.
+    /// Adds a row with this posterior, what it costs for each class, and its label with how many rows that stands for.
     pub(super) fn add(
         &mut self,
         block: usize,
         posterior: &[f64],
-        loss: impl Fn(usize) -> f64,
-        label: Option<usize>,
+        losses: &[f64],
+        label: Option<(usize, f64)>,
     ) {
-        let mean = |of: &dyn Fn(usize) -> f64| {
-            posterior.iter().enumerate().map(|(class, p)| p * of(class)).sum::<f64>()
-        };
-        let imputed = mean(&loss);
-        self.claimed += mean(&|class| (loss(class) - imputed).powi(2));
+        let imputed = dot(posterior, losses);
+        let apart = posterior.iter().zip(losses).map(|(p, loss)| p * (loss - imputed).powi(2));
+        let claimed = apart.sum::<f64>();
+        self.claimed += claimed;
         self.squares += imputed * imputed;
         self.blocks[block][0] += 1.0;
         self.blocks[block][1] += imputed;
-        if let Some(class) = label {
-            self.losses.push(loss(class));
+        if let Some((class, weight)) = label {
+            self.losses.push(losses[class]);
             self.imputed.push(imputed);
+            self.weights.push(weight);
+            self.claimed_of_labelled += weight * weight * claimed;
         }
     }
 
-    /// What is imputed to each labelled row.
-    pub(super) fn imputed(&self) -> &[f64] {
-        &self.imputed
+    /// The weighted mean of what is imputed to the labelled rows.
+    pub(super) fn over_labelled(&self) -> f64 {
+        mean(&self.imputed, &self.weights)
+    }
+
+    /// How many rows have labels.
+    pub(super) fn labels(&self) -> usize {
+        self.losses.len()
     }
 
     fn rows(&self) -> f64 {
@@ -122,13 +138,14 @@ impl Imputed {
 
     /// The mean by the labels, of rows in these clusters. A share (a loss that is zero or one) has Wilson's interval for as many
     /// labels as would have the same variance, which needs no wrong row among the labelled ones to be right.
-    pub(super) fn powered(&self, clusters: Option<&[u64]>, level: f64, share: bool) -> Powered {
-        let n = self.losses.len() as f64;
-        let (alone, imputed_mean) = (mean(&self.losses), mean(&self.imputed));
+    pub(super) fn powered(&self, clusters: Option<&[u64]>, level: f64, range: Range) -> Powered {
+        let (n, weights) = (self.losses.len() as f64, self.weights.as_slice());
+        let (alone, imputed_mean) = (mean(&self.losses, weights), mean(&self.imputed, weights));
         let [imputed, error_of_all, _] = self.over_all();
         let products = |a: &[f64], b: &[f64]| -> f64 {
-            let (mean_a, mean_b) = (mean(a), mean(b));
-            a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b)).sum()
+            let (mean_a, mean_b) = (mean(a, weights), mean(b, weights));
+            let of_rows = a.iter().zip(b).map(|(a, b)| (a - mean_a) * (b - mean_b));
+            of_rows.zip(weights).map(|(product, weight)| product * weight).sum()
         };
         let spread = products(&self.imputed, &self.imputed);
         let slope = products(&self.losses, &self.imputed) / spread;
@@ -136,18 +153,22 @@ impl Imputed {
         // A slope that cannot be told from zero is left out, and beyond one it is mostly noise: few labels have the large losses.
         let told = slope > TOLD * (unexplained / (n - 2.0) / spread).sqrt();
         let weight = if told { slope.min(1.0) } else { 0.0 };
+        let total: f64 = weights.iter().sum();
         // A row draws the slope to itself by its leverage, so that its residual is too small by that share (HC3).
-        let residual = |(loss, imputed): (&f64, &f64)| {
+        let residual = |((loss, imputed), own): ((&f64, &f64), &f64)| {
             let apart = imputed - imputed_mean;
-            let leverage = 1.0 / n + if told { apart * apart / spread } else { 0.0 };
-            (loss - alone - weight * apart) / (1.0 - leverage).max(1.0 / n)
+            let leverage = own / total + if told { own * apart * apart / spread } else { 0.0 };
+            (loss - alone - weight * apart) / (1.0 - leverage).max(own / total)
         };
-        let residuals: Vec<f64> = self.losses.iter().zip(&self.imputed).map(residual).collect();
-        let residual_error = squared_error(&residuals, clusters);
-        let alone_error = squared_error(&self.losses, clusters);
+        let residuals: Vec<f64> = self.losses.iter().zip(&self.imputed).zip(weights).map(residual).collect();
+        let residual_error = squared_error(&residuals, weights, clusters);
+        let alone_error = squared_error(&self.losses, weights, clusters);
         // A sample without the rare large losses does not know what they are: labels leave no less than the posterior itself
-        // admits.
-        let residual_error = residual_error.max(self.claimed / self.rows() / n);
+        // admits, of all rows where these had the same chance of a label.
+        let alike = weights.iter().all(|own| *own == weights[0]);
+        let admitted =
+            if alike { self.claimed / self.rows() / n } else { self.claimed_of_labelled / (total * total) };
+        let residual_error = residual_error.max(admitted);
         let imputed_variance = weight * weight * error_of_all;
         let value = alone + weight * (imputed - imputed_mean);
         let freedom = distinct(clusters).unwrap_or(self.losses.len()) as f64;
@@ -155,22 +176,10 @@ impl Imputed {
             let standard_error = squared.sqrt();
             let reach = StudentsT::new(0.0, 1.0, (freedom - lost).max(1.0))
                 .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + 0.5 * level));
-            match share {
-                true => {
-                    // As many labels on their own as would have the same error; without a wrong row among them, all.
-                    let size = alone * (1.0 - alone) * n / (n - 1.0) / squared;
-                    let value = value.clamp(0.0, 1.0);
-                    let size = if size.is_finite() && size > 0.0 { size } else { n };
-                    Measured { value, standard_error, interval: Interval::of_share(value, size, reach) }
-                }
-                false => Measured {
-                    value,
-                    standard_error,
-                    // No loss is below zero.
-                    interval: Interval::around(value + shift, reach, standard_error)
-                        .within(0.0, f64::INFINITY),
-                },
-            }
+            // As many labels on their own as would have the same error; without a wrong row among them, all.
+            let size = alone * (1.0 - alone) * n / (n - 1.0) / squared;
+            let size = if size.is_finite() && size > 0.0 { size } else { n };
+            range.measured(value, (shift, standard_error, reach), size)
         };
         Powered {
             estimate: measured(value, skewness_shift(&residuals), residual_error + imputed_variance, 2.0),
@@ -178,37 +187,69 @@ impl Imputed {
             weight,
             imputed,
             worth: Worth { residual_variance: residual_error * n, imputed_variance },
+            enough: range == Range::Share || n >= LABELS_OF_SKEWNESS * skewness(&residuals).powi(2),
         }
     }
 }
 
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
+impl Range {
+    /// A mean with its error, whose interval is moved by so much and reaches so many errors; of a share as that of so many trials.
+    pub(crate) fn measured(
+        self,
+        value: f64,
+        (shift, standard_error, reach): (f64, f64, f64),
+        trials: f64,
+    ) -> Measured {
+        let around = Interval::around(value + shift, reach, standard_error);
+        let (value, interval) = match self {
+            Range::Any => (value, around),
+            Range::UpTo(high) => (value, around.within(0.0, high)),
+            Range::Share => {
+                let value = value.clamp(0.0, 1.0);
+                (value, Interval::of_share(value, trials, reach))
+            }
+        };
+        Measured { value, standard_error, interval }
+    }
+}
+
+fn mean(values: &[f64], weights: &[f64]) -> f64 {
+    dot(values, weights) / weights.iter().sum::<f64>()
 }
 
 /// By how much the interval of a mean moves towards the longer tail, `m3 / (6 m2 n)` (Johnson 1978): a sample that lacks the tail
 /// has both a smaller mean and a smaller error.
-fn skewness_shift(values: &[f64]) -> f64 {
-    let centre = mean(values);
+pub(crate) fn skewness_shift(values: &[f64]) -> f64 {
+    let centre = values.iter().sum::<f64>() / values.len() as f64;
     let moment = |power: i32| values.iter().map(|value| (value - centre).powi(power)).sum::<f64>();
     let second = moment(2);
     if second > 0.0 { moment(3) / (6.0 * second * values.len() as f64) } else { 0.0 }
 }
 
-/// The squared standard error of a mean, of rows that are independent or in clusters.
-fn squared_error(values: &[f64], clusters: Option<&[u64]>) -> f64 {
-    let (n, mean) = (values.len() as f64, mean(values));
+/// The third moment of values around their mean over the power of the second that has its units.
+fn skewness(values: &[f64]) -> f64 {
+    let n = values.len() as f64;
+    let centre = values.iter().sum::<f64>() / n;
+    let moment = |power: i32| values.iter().map(|value| (value - centre).powi(power)).sum::<f64>() / n;
+    let second = moment(2);
+    if second > 0.0 { moment(3) / second.powf(1.5) } else { 0.0 }
+}
+
+/// The squared standard error of a weighted mean, of rows that are independent or in clusters.
+fn squared_error(values: &[f64], weights: &[f64], clusters: Option<&[u64]>) -> f64 {
+    let (total, mean) = (weights.iter().sum::<f64>(), mean(values, weights));
+    let residuals = values.iter().zip(weights).map(|(value, weight)| weight * (value - mean));
     let (squares, groups) = match clusters {
-        None => (values.iter().map(|value| (value - mean).powi(2)).sum::<f64>(), n),
+        None => (residuals.map(|residual| residual * residual).sum::<f64>(), values.len() as f64),
         Some(clusters) => {
             let mut sums: BTreeMap<u64, f64> = BTreeMap::new();
-            for (cluster, value) in clusters.iter().zip(values) {
-                *sums.entry(*cluster).or_default() += value - mean;
+            for (cluster, residual) in clusters.iter().zip(residuals) {
+                *sums.entry(*cluster).or_default() += residual;
             }
             (sums.values().map(|sum| sum * sum).sum(), sums.len() as f64)
         }
     };
-    squares / (n * n) * groups / (groups - 1.0).max(1.0)
+    squares / (total * total) * groups / (groups - 1.0).max(1.0)
 }
 
 /// How many clusters there are.
@@ -225,7 +266,7 @@ mod tests {
         let mut tally = Imputed::new(6);
         let rows = [(0.1, Some(0)), (0.6, Some(1)), (0.8, Some(1)), (0.1, Some(0)), (0.3, None), (0.5, None)];
         for (block, (p, label)) in rows.into_iter().enumerate() {
-            tally.add(block, &[1.0 - p, p], |class| class as f64, label);
+            tally.add(block, &[1.0 - p, p], &[0.0, 1.0], label.map(|class| (class, 1.0)));
         }
         tally
     }
@@ -234,7 +275,7 @@ mod tests {
     fn the_weight_is_the_slope_and_the_mean_is_corrected_by_it() {
         let mut tally = tally();
         tally.losses = vec![0.0, 0.4, 0.5, 0.1];
-        let powered = tally.powered(None, 0.95, false);
+        let powered = tally.powered(None, 0.95, Range::POSITIVE);
         // Imputed 0.1, 0.6, 0.8, 0.1 with mean 0.4: squares 0.09 + 0.04 + 0.16 + 0.09 = 0.38, products with losses less their
         // mean of 0.25: 0.075 + 0.03 + 0.1 + 0.045 = 0.25.
         let slope = 0.25 / 0.38;
@@ -253,7 +294,7 @@ mod tests {
         // The posterior admits more: (0.09 + 0.24 + 0.16 + 0.09 + 0.21 + 0.25) / 6.
         assert!((powered.worth.residual_variance - 1.04 / 6.0).abs() < 1e-12);
         tally.claimed = 0.0;
-        let left = tally.powered(None, 0.95, false).worth.residual_variance;
+        let left = tally.powered(None, 0.95, Range::POSITIVE).worth.residual_variance;
         assert!((left - variance).abs() < 1e-12, "{left} {variance}");
     }
 
@@ -265,20 +306,36 @@ mod tests {
             let mut tally = tally();
             tally.losses = losses.to_vec();
             tally.imputed = vec![0.1, 0.6, 0.8, 0.1];
-            assert_eq!(tally.powered(None, 0.95, false).weight, weight);
+            assert_eq!(tally.powered(None, 0.95, Range::POSITIVE).weight, weight);
         }
     }
 
     #[test]
     fn a_share_without_a_wrong_row_still_has_an_interval() {
         let mut tally = Imputed::new(4);
-        (0..100).for_each(|row| tally.add(row % 4, &[0.99, 0.01], |class| class as f64, Some(0)));
-        let powered = tally.powered(None, 0.95, true);
+        (0..100).for_each(|row| tally.add(row % 4, &[0.99, 0.01], &[0.0, 1.0], Some((0, 1.0))));
+        let powered = tally.powered(None, 0.95, Range::Share);
         let Interval { low, high } = powered.alone.interval;
         // Wilson's upper end is z^2 / (n + z^2), with Student's z for 99 degrees of freedom.
         let z = 1.984_217_f64.powi(2);
         assert!(low.abs() < 1e-12 && (high - z / (100.0 + z)).abs() < 1e-6, "{low} {high}");
         assert!((powered.estimate.interval.high - high).abs() < 1e-3);
+    }
+
+    #[test]
+    fn a_label_counts_for_the_rows_that_it_stands_for() {
+        // Of 100 rows, ten of which cost one: all ten are labelled, and every tenth of the others.
+        let mut tally = Imputed::new(4);
+        for row in 0..100 {
+            let hard = row < 10;
+            let label = (hard || row % 10 == 0).then_some((usize::from(hard), if hard { 1.0 } else { 10.0 }));
+            tally.add(row % 4, &[0.9, 0.1], &[0.0, 1.0], label);
+        }
+        let powered = tally.powered(None, 0.95, Range::Share);
+        assert!((powered.alone.value - 0.1).abs() < 1e-12 && powered.weight == 0.0, "{powered:?}");
+        // Squares of 0.9 ten times, and of 10 times 0.1 nine times, over the square of 100.
+        let expected = (10.0 * 0.81 + 9.0) / 10_000.0 * 19.0 / 18.0;
+        assert!((powered.alone.standard_error.powi(2) - expected).abs() < 1e-12, "{powered:?}");
     }
 
     #[test]
@@ -288,22 +345,24 @@ mod tests {
         assert!(skewness_shift(&[1.0, 2.0, 3.0]).abs() < 1e-12 && skewness_shift(&[2.0; 3]) == 0.0);
         let mut tally = tally();
         (tally.losses, tally.imputed, tally.claimed) = (vec![0.0, 0.0, 0.0, 4.0], vec![0.5; 4], 0.0);
-        let powered = tally.powered(None, 0.95, false);
+        let powered = tally.powered(None, 0.95, Range::POSITIVE);
         let Interval { low, high } = powered.estimate.interval;
         assert!(0.5 * (low + high) > powered.estimate.value + 0.05);
     }
 
     #[test]
     fn clusters_of_equal_rows_count_once() {
-        let single = squared_error(&[0.0, 1.0, 3.0], None);
+        let single = squared_error(&[0.0, 1.0, 3.0], &[1.0; 3], None);
         let twice = [0.0, 0.0, 1.0, 1.0, 3.0, 3.0];
-        assert!((squared_error(&twice, Some(&[1, 1, 2, 2, 3, 3])) - single).abs() < 1e-12);
-        assert!(squared_error(&twice, None) < single);
+        assert!((squared_error(&twice, &[1.0; 6], Some(&[1, 1, 2, 2, 3, 3])) - single).abs() < 1e-12);
+        assert!(squared_error(&twice, &[1.0; 6], None) < single);
+        // What all rows stand for alike does not matter.
+        assert!((squared_error(&[0.0, 1.0, 3.0], &[7.0; 3], None) - single).abs() < 1e-12);
     }
 
     #[test]
     fn enough_labels_bring_the_interval_to_the_width() {
-        let worth = tally().powered(None, 0.95, false).worth;
+        let worth = tally().powered(None, 0.95, Range::POSITIVE).worth;
         let needed = worth.labels_for(2.0, 0.95, 1_000).expect("some number");
         let width = |labels: f64| {
             2.0 * 1.959_964 * (worth.residual_variance / labels + worth.imputed_variance).sqrt()

@@ -12,7 +12,8 @@
 //! is fitted to the labels, and the loss that it imputes is read off over all rows. A doubt that such a posterior is right stands beside the
 //! error of `a` and `b`: a twentieth of the loss's standard deviation, against which the labelled residuals are weighed.
 
-use super::rows::{Rows, of_row};
+use super::asked::{Range, of_row};
+use super::rows::Rows;
 use crate::answer::Interval;
 use crate::data::Batch;
 use crate::error::{Error, Result};
@@ -20,7 +21,9 @@ use crate::estimator::Labeller;
 use crate::metrics::Measured;
 use crate::numeric::lbfgs::minimise;
 use crate::numeric::linalg::{dot, softmax};
-use crate::settings::few_labels::recalibration::{DOUBT, FOLDS, GRADIENT, ITERATIONS, PRECISION, SMALLEST};
+use crate::settings::few_labels::recalibration::{
+    CONTRADICTED, DOUBT, FOLDS, GRADIENT, ITERATIONS, PRECISION, SMALLEST,
+};
 use faer::Mat;
 use faer::linalg::solvers::Solve;
 use serde::Serialize;
@@ -46,13 +49,9 @@ impl Origin {
     }
 }
 
-/// Means by a recalibrated posterior: right as far as it is, which is doubted.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Recalibrated {
-    /// The risk.
-    pub risk: Measured,
-    /// How often the class with the largest summed score is wrong.
-    pub error_rate: Measured,
+/// How a posterior is recalibrated.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Sharpened {
     /// What was recalibrated.
     pub origin: Origin,
     /// `e^a`: below one where it was too sure of itself.
@@ -83,6 +82,8 @@ pub(super) struct Recalibration {
     origin: Origin,
     point: Vec<f64>,
     covariance: Mat<f64>,
+    /// The labels that it rests on.
+    labels: f64,
 }
 
 impl Recalibration {
@@ -91,21 +92,27 @@ impl Recalibration {
         let [k, _] = rows.dimensions();
         let posterior = logs(rows.posteriors.clone());
         let fold = |held: usize| move |at: usize| at % FOLDS != held;
+        // As many labels as they are worth, each for the rows that it stands for.
+        let scale = rows.labels_worth() / rows.weights.iter().sum::<f64>();
+        let weights: Vec<f64> = rows.weights.iter().map(|weight| weight * scale).collect();
+        let labels = (rows.classes.as_slice(), weights.as_slice());
         let likelihood = |logits: &[f64]| -> f64 {
             let of_fold = |held: usize| {
-                let point = fit(logits, &rows.classes, k, fold(held));
+                let point = fit(logits, labels, k, fold(held));
                 let left = rows.classes.iter().enumerate().filter(|(at, _)| at % FOLDS == held);
-                left.map(|(at, &class)| probabilities(&point, &logits[at * k..(at + 1) * k])[class].ln())
-                    .sum::<f64>()
+                left.map(|(at, &class)| {
+                    weights[at] * probabilities(&point, &logits[at * k..(at + 1) * k])[class].ln()
+                })
+                .sum::<f64>()
             };
             (0..FOLDS).map(of_fold).sum()
         };
         let by_posterior = independent && likelihood(&posterior) >= likelihood(&rows.mean_logs);
         let (origin, logits) =
             if by_posterior { (Origin::Posterior, &posterior) } else { (Origin::Scores, &rows.mean_logs) };
-        let point = fit(logits, &rows.classes, k, |_| true);
+        let point = fit(logits, labels, k, |_| true);
         let mut information = Mat::from_fn(k + 1, k + 1, |i, j| if i == j { PRECISION } else { 0.0 });
-        for z in logits.chunks_exact(k) {
+        for (z, weight) in logits.chunks_exact(k).zip(&weights) {
             let p = probabilities(&point, z);
             // The derivatives of each class's logit.
             let slope = |class: usize, at: usize| match at {
@@ -116,22 +123,18 @@ impl Recalibration {
                 (0..=k).map(|at| (0..k).map(|class| p[class] * slope(class, at)).sum()).collect();
             for (i, j) in (0..=k).flat_map(|i| (0..=k).map(move |j| (i, j))) {
                 let product = (0..k).map(|class| p[class] * slope(class, i) * slope(class, j)).sum::<f64>();
-                information[(i, j)] += product - mean[i] * mean[j];
+                information[(i, j)] += weight * (product - mean[i] * mean[j]);
             }
         }
         let factor =
             information.llt(faer::Side::Lower).map_err(|_| Error::Internal("labels have no curvature"))?;
-        Ok(Self { origin, point, covariance: factor.solve(Mat::<f64>::identity(k + 1, k + 1)) })
+        let covariance = factor.solve(Mat::<f64>::identity(k + 1, k + 1));
+        Ok(Self { origin, point, covariance, labels: rows.labels() as f64 })
     }
 
-    /// The risk and the error rate from their sums.
-    pub(super) fn read(&self, risk: &Sums, error: &Sums, level: f64, largest: f64) -> Recalibrated {
-        Recalibrated {
-            risk: risk.mean(self, level, largest),
-            error_rate: error.mean(self, level, 1.0),
-            origin: self.origin,
-            sharpness: self.point[0].exp(),
-        }
+    /// What was recalibrated, and how.
+    pub(super) fn sharpened(&self) -> Sharpened {
+        Sharpened { origin: self.origin, sharpness: self.point[0].exp() }
     }
 
     /// What is recalibrated of each row of a batch.
@@ -159,17 +162,22 @@ fn probabilities(point: &[f64], z: &[f64]) -> Vec<f64> {
     softmax(&logits).into_iter().map(|p| p.max(f64::MIN_POSITIVE)).collect()
 }
 
-/// The likeliest `a` and `b` given some of the labelled rows.
-fn fit(logits: &[f64], classes: &[usize], k: usize, used: impl Fn(usize) -> bool) -> Vec<f64> {
+/// The likeliest `a` and `b` given some of the labelled rows, each of which counts for so much.
+fn fit(
+    logits: &[f64],
+    (classes, weights): (&[usize], &[f64]),
+    k: usize,
+    used: impl Fn(usize) -> bool,
+) -> Vec<f64> {
     let objective = |point: &[f64]| {
         let mut value = 0.5 * PRECISION * dot(point, point);
         let mut gradient: Vec<f64> = point.iter().map(|x| PRECISION * x).collect();
         for (at, &class) in classes.iter().enumerate().filter(|(at, _)| used(*at)) {
             let z = &logits[at * k..(at + 1) * k];
             let p = probabilities(point, z);
-            value -= p[class].ln();
+            value -= weights[at] * p[class].ln();
             for (j, p) in p.iter().enumerate() {
-                let excess = p - f64::from(u8::from(j == class));
+                let excess = weights[at] * (p - f64::from(u8::from(j == class)));
                 gradient[0] += excess * point[0].exp() * z[j];
                 gradient[1 + j] += excess;
             }
@@ -187,6 +195,7 @@ pub(super) struct Sums {
     claimed: f64,
     slope: Vec<f64>,
     residuals: Vec<f64>,
+    weights: Vec<f64>,
 }
 
 impl Sums {
@@ -198,54 +207,75 @@ impl Sums {
             claimed: 0.0,
             slope: vec![0.0; k + 1],
             residuals: Vec::new(),
+            weights: Vec::new(),
         }
     }
 
-    /// Adds a row, of what is recalibrated and the posterior that it gives, the loss for each class, and the label.
+    /// Adds a row, of what is recalibrated and the posterior that it gives, the loss for each class, and the label with how many rows that
+    /// stands for.
     pub(super) fn add(
         &mut self,
         recalibration: &Recalibration,
         (z, p): (&[f64], &[f64]),
-        loss: impl Fn(usize) -> f64,
-        label: Option<usize>,
+        losses: &[f64],
+        label: Option<(usize, f64)>,
     ) {
         let mean =
             |of: &dyn Fn(usize) -> f64| p.iter().enumerate().map(|(class, p)| p * of(class)).sum::<f64>();
-        let imputed = mean(&loss);
-        let centre = mean(&|class| z[class]);
+        let imputed = dot(p, losses);
+        let centre = dot(p, z);
         self.rows += 1.0;
         self.imputed += imputed;
         self.squares += imputed * imputed;
-        self.claimed += mean(&|class| (loss(class) - imputed).powi(2));
-        self.slope[0] += recalibration.point[0].exp() * mean(&|class| loss(class) * (z[class] - centre));
+        self.claimed += mean(&|class| (losses[class] - imputed).powi(2));
+        self.slope[0] += recalibration.point[0].exp() * mean(&|class| losses[class] * (z[class] - centre));
         for (class, p) in p.iter().enumerate() {
-            self.slope[1 + class] += p * (loss(class) - imputed);
+            self.slope[1 + class] += p * (losses[class] - imputed);
         }
-        self.residuals.extend(label.map(|class| loss(class) - imputed));
+        if let Some((class, weight)) = label {
+            self.residuals.push(losses[class] - imputed);
+            self.weights.push(weight);
+        }
     }
 
-    /// The mean, weighed against the labelled residuals.
-    pub(super) fn mean(&self, recalibration: &Recalibration, level: f64, largest: f64) -> Measured {
+    /// The mean, weighed against the labelled residuals, and whether these do not speak against it. Without any it rests on the posterior alone.
+    pub(super) fn mean(&self, recalibration: &Recalibration, level: f64, range: Range) -> (Measured, bool) {
         let (rows, n) = (self.rows, self.residuals.len() as f64);
         let imputed = self.imputed / rows;
         let k = self.slope.len();
         let slope = Mat::from_fn(k, 1, |i, _| self.slope[i] / rows);
         let of_fit = (slope.transpose() * &recalibration.covariance * &slope)[(0, 0)];
-        let of_rows = (self.squares / rows - imputed * imputed).max(0.0) / rows;
-        let off = self.residuals.iter().sum::<f64>() / n;
-        let spread = self.residuals.iter().map(|own| (own - off).powi(2)).sum::<f64>() / (n - 1.0);
+        let own = of_fit + (self.squares / rows - imputed * imputed).max(0.0) / rows;
+        let [off, spread, share] = self.of_labels();
         // A few labels may not hold the rare large losses.
         let variance = spread.max(self.claimed / rows);
-        let (doubt, of_labels) = (DOUBT * DOUBT * variance, variance / n);
-        let weight = doubt / (doubt + of_labels);
-        let own = of_fit + of_rows;
+        let (doubt, of_labels) = (DOUBT * DOUBT * variance, variance * share);
+        let weight = if n > 0.0 { doubt / (doubt + of_labels) } else { 0.0 };
         let together = (1.0 - weight).powi(2) * (own + doubt)
             + weight * weight * of_labels
             + 2.0 * weight * (1.0 - weight) * (own * of_labels).sqrt();
         let (value, standard_error) = (imputed + weight * off, together.sqrt());
-        let reach =
-            StudentsT::new(0.0, 1.0, n - 2.0).map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + 0.5 * level));
-        let interval = Interval::around(value, reach, standard_error).within(0.0, largest);
-        Measured { value: value.clamp(0.0, largest), standard_error, interval }
+        let reach = StudentsT::new(0.0, 1.0, recalibration.labels - 2.0)
+            .map_or(f64::INFINITY, |t| t.inverse_cdf(0.5 + 0.5 * level));
+        let (low, high) = match range {
+            Range::Any => (f64::NEG_INFINITY, f64::INFINITY),
+            Range::UpTo(high) => (0.0, high),
+            Range::Share => (0.0, 1.0),
+        };
+        let interval = Interval::around(value, reach, standard_error).within(low, high);
+        let measured = Measured { value: value.clamp(low, high), standard_error, interval };
+        (measured, off.abs() <= CONTRADICTED * (of_labels + own).sqrt())
+    }
+
+    /// The mean of the labelled residuals, their variance, and by which share of that the mean varies.
+    fn of_labels(&self) -> [f64; 3] {
+        let (total, n) = (self.weights.iter().sum::<f64>(), self.residuals.len() as f64);
+        if n < 2.0 {
+            return [self.residuals.first().copied().unwrap_or(0.0), 0.0, 1.0];
+        }
+        let off = dot(&self.residuals, &self.weights) / total;
+        let apart = self.residuals.iter().zip(&self.weights);
+        let squares = apart.map(|(own, weight)| weight * (own - off).powi(2)).sum::<f64>();
+        [off, squares / total * n / (n - 1.0), dot(&self.weights, &self.weights) / (total * total)]
     }
 }

@@ -1,32 +1,35 @@
 //! What is kept of rows of which a few have labels.
 
+use super::asked::{Asked, Questions, of_row};
 use super::powered::Imputed;
 use super::recalibrated::{Recalibration, Sums, mean_logs};
 use crate::data::{Batch, block_of};
 use crate::error::Result;
 use crate::estimator::Labeller;
 use crate::interrupt;
-use crate::loss::{self, Loss, SharedLoss, Whole};
-use crate::numeric::argmax;
 use crate::settings::few_labels::BLOCKS;
+use std::collections::BTreeMap;
+
+/// The risk and the error rate of a segment's rows.
+const OF_SEGMENT: [usize; 2] = [Questions::RISK, Questions::ERROR_RATE];
 
 /// Sums over all rows, and the labelled rows themselves.
 pub(super) struct Rows {
-    loss: SharedLoss,
-    whole: Option<Whole>,
+    pub(super) questions: Questions,
     k: usize,
     states: usize,
     seen: u64,
-    /// The loss that the risk is the mean of.
-    pub(super) risk: Imputed,
-    /// Whether the prediction is wrong.
-    pub(super) error: Imputed,
+    /// For each question.
+    imputed: Vec<Imputed>,
+    /// The same of each segment's rows, for the risk and the error rate.
+    segments: BTreeMap<u64, [Imputed; 2]>,
     /// Over all rows the sum of each class's posterior, and of its square.
     posterior: Vec<[f64; 2]>,
     /// Over all rows, state by state, the sums of the state's posterior times the loss for each class.
     pub(super) state_losses: Vec<f64>,
-    /// Of the labelled rows: their classes, posteriors of classes and of states, and clusters.
+    /// Of the labelled rows: their classes, what each counts for, posteriors of classes and of states, and clusters.
     pub(super) classes: Vec<usize>,
+    pub(super) weights: Vec<f64>,
     pub(super) posteriors: Vec<f64>,
     pub(super) state_posteriors: Vec<f64>,
     /// The means of their views' logarithms of probabilities.
@@ -34,20 +37,26 @@ pub(super) struct Rows {
     clusters: Option<Vec<u64>>,
 }
 
+/// Sums by a recalibrated posterior: for each question, and for the risk and the error rate of each segment.
+pub(super) struct AllSums {
+    pub(super) of_all: Vec<Sums>,
+    pub(super) of_segments: BTreeMap<u64, [Sums; 2]>,
+}
+
 impl Rows {
-    pub(super) fn new(labeller: &Labeller, loss: &SharedLoss, whole: Option<Whole>) -> Self {
+    pub(super) fn new(labeller: &Labeller, questions: Questions) -> Self {
         let (k, states) = (labeller.schema().k(), labeller.states());
         Self {
-            loss: loss.clone(),
-            whole,
+            imputed: questions.asked.iter().map(|_| Imputed::new(BLOCKS)).collect(),
+            questions,
             k,
             states,
             seen: 0,
-            risk: Imputed::new(BLOCKS),
-            error: Imputed::new(BLOCKS),
+            segments: BTreeMap::new(),
             posterior: vec![[0.0; 2]; k],
             state_losses: vec![0.0; states * k],
             classes: Vec::new(),
+            weights: Vec::new(),
             posteriors: Vec::new(),
             state_posteriors: Vec::new(),
             mean_logs: Vec::new(),
@@ -64,26 +73,39 @@ impl Rows {
         }
         let of_states = labeller.state_posterior(batch)?;
         let posterior = labeller.class_posterior(rows, &of_states);
-        let (total, losses) = self.losses(batch);
+        let costs = self.questions.costs(batch);
         for row in 0..rows {
-            let (p, loss) = (of_row(&posterior, rows, row), of_row(&losses, rows, row));
-            let predicted = argmax((0..self.k).map(|class| total[class * rows + row]));
-            let label = batch.label(row);
+            let p = of_row(&posterior, rows, row);
+            let label = batch.weighted_label(row);
             let block = block_of(batch, self.seen, row, BLOCKS);
-            self.risk.add(block, &p, |class| loss[class], label);
-            self.error.add(block, &p, |class| f64::from(u8::from(class != predicted)), label);
+            let segment = batch.segments().map(|keys| {
+                let new = || [Imputed::new(BLOCKS), Imputed::new(BLOCKS)];
+                self.segments.entry(keys[row]).or_insert_with(new)
+            });
+            for (imputed, costs) in self.imputed.iter_mut().zip(&costs) {
+                if costs.counts(batch, row) {
+                    imputed.add(block, &p, &costs.of_row(row), label);
+                }
+            }
+            if let Some(segment) = segment {
+                for (imputed, at) in segment.iter_mut().zip(OF_SEGMENT) {
+                    imputed.add(block, &p, &costs[at].of_row(row), label);
+                }
+            }
             for (sums, p) in self.posterior.iter_mut().zip(&p) {
                 sums[0] += p;
                 sums[1] += p * p;
             }
             if self.states > self.k {
+                let loss = costs[Questions::RISK].of_row(row);
                 for (state, sums) in self.state_losses.chunks_exact_mut(self.k).enumerate() {
                     let r = of_states[state * rows + row];
                     sums.iter_mut().zip(&loss).for_each(|(sum, loss)| *sum += r * loss);
                 }
             }
-            if let Some(class) = label {
+            if let Some((class, weight)) = label {
                 self.classes.push(class);
+                self.weights.push(weight);
                 self.posteriors.extend(p);
                 self.mean_logs.extend(mean_logs(batch, row));
                 if self.states > self.k {
@@ -98,50 +120,62 @@ impl Rows {
         Ok(())
     }
 
-    /// The summed scores of a batch's rows, and what each costs for each class.
-    fn losses(&self, batch: &Batch) -> (Vec<f64>, Vec<f64>) {
-        let (rows, total) = (batch.rows(), batch.total());
-        let losses = match self.whole {
-            None => {
-                let terms: Vec<Vec<f64>> =
-                    (0..batch.views()).map(|view| loss::terms_of(&*self.loss, batch, view)).collect();
-                loss::all_losses(&*self.loss as &dyn Loss, batch, &terms)
-            }
-            Some(whole) => {
-                let mut losses = vec![0.0; rows * self.k];
-                for row in 0..rows {
-                    let scores = of_row(&total, rows, row);
-                    (0..self.k).for_each(|class| losses[class * rows + row] = whole.value(&scores, class));
-                }
-                losses
-            }
-        };
-        (total, losses)
-    }
-
-    /// Adds rows to the sums of the risk and of the error rate by a recalibrated posterior.
+    /// Adds rows to the sums by a recalibrated posterior.
     pub(super) fn recalibrate(
         &self,
         labeller: &Labeller,
         batch: &Batch,
         recalibration: &Recalibration,
-        [risk, error]: &mut [Sums; 2],
+        sums: &mut AllSums,
     ) -> Result<()> {
         interrupt::check();
-        let rows = batch.rows();
-        if rows == 0 {
+        if batch.rows() == 0 {
             return Ok(());
         }
-        let (total, losses) = self.losses(batch);
+        let costs = self.questions.costs(batch);
         for (row, z) in recalibration.logits(labeller, batch)?.iter().enumerate() {
             let p = recalibration.posterior(z);
-            let loss = of_row(&losses, rows, row);
-            let predicted = argmax(of_row(&total, rows, row).into_iter());
-            let label = batch.label(row);
-            risk.add(recalibration, (z, &p), |class| loss[class], label);
-            error.add(recalibration, (z, &p), |class| f64::from(u8::from(class != predicted)), label);
+            let label = batch.weighted_label(row);
+            for (sums, costs) in sums.of_all.iter_mut().zip(&costs) {
+                if costs.counts(batch, row) {
+                    sums.add(recalibration, (z, &p), &costs.of_row(row), label);
+                }
+            }
+            if let Some(keys) = batch.segments() {
+                let new = || [Sums::new(self.k), Sums::new(self.k)];
+                let segment = sums.of_segments.entry(keys[row]).or_insert_with(new);
+                for (sums, at) in segment.iter_mut().zip(OF_SEGMENT) {
+                    sums.add(recalibration, (z, &p), &costs[at].of_row(row), label);
+                }
+            }
         }
         Ok(())
+    }
+
+    /// Sums that nothing has been added to.
+    pub(super) fn sums(&self) -> AllSums {
+        let of_all = self.imputed.iter().map(|_| Sums::new(self.k)).collect();
+        AllSums { of_all, of_segments: BTreeMap::new() }
+    }
+
+    /// Everything that is asked, with what is imputed for it.
+    pub(super) fn asked(&self) -> impl Iterator<Item = (Asked, &Imputed)> {
+        self.questions.asked.iter().copied().zip(&self.imputed)
+    }
+
+    /// What is imputed to each segment's rows, for the risk and the error rate.
+    pub(super) fn segments(&self) -> impl Iterator<Item = (u64, &[Imputed; 2])> {
+        self.segments.iter().map(|(key, imputed)| (*key, imputed))
+    }
+
+    /// What is imputed of the risk.
+    pub(super) fn risk(&self) -> &Imputed {
+        &self.imputed[Questions::RISK]
+    }
+
+    /// What is imputed of whether the prediction is wrong.
+    pub(super) fn error_rate(&self) -> &Imputed {
+        &self.imputed[Questions::ERROR_RATE]
     }
 
     /// All rows.
@@ -152,6 +186,12 @@ impl Rows {
     /// Those with a label.
     pub(super) fn labels(&self) -> usize {
         self.classes.len()
+    }
+
+    /// As many labels of rows that are all as likely to have one as would say as much of a mean.
+    pub(super) fn labels_worth(&self) -> f64 {
+        let sum: f64 = self.weights.iter().sum();
+        sum * sum / self.weights.iter().map(|weight| weight * weight).sum::<f64>()
     }
 
     /// The number of classes, and of latent states.
@@ -169,9 +209,4 @@ impl Rows {
         let [sum, squares] = self.posterior[class].map(|sum| sum / self.seen as f64);
         (sum, (squares - sum * sum).max(0.0))
     }
-}
-
-/// What columns have in one row.
-pub(super) fn of_row(columns: &[f64], rows: usize, row: usize) -> Vec<f64> {
-    columns.iter().skip(row).step_by(rows).copied().collect()
 }

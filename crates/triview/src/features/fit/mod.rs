@@ -20,8 +20,8 @@ use crate::data::Batch;
 /// A softmax of each group's standardised scores.
 pub(crate) fn softmax(rows: &Batch) -> FeatureMap {
     let of_group = |v| {
-        let (present, scores) = rows.present_scores(&[v]);
-        Softmax::fit(present, &scores)
+        let (present, inputs) = rows.present_inputs(v);
+        Softmax::fit((present, rows.k()), &inputs)
     };
     FeatureMap::Softmax { views: std::array::from_fn(of_group) }
 }

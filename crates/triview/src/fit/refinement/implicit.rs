@@ -16,8 +16,8 @@
 //! the leading one apart, until the class means are of length one, which weighs second moments against third as their
 //! noise asks for.
 
-use super::newton::{Preconditioner, conjugate_gradients, polish};
-use super::point::{Expansion, Shape, gram, inner, product};
+use super::newton::{Curve, Preconditioner, conjugate_gradients, polish};
+use super::point::{Expansion, Shape, change_of_mixture, gram, inner, product};
 use super::pull::Pull;
 use super::{Misfit, Refined};
 use crate::data::{VIEWS, others};
@@ -74,7 +74,8 @@ impl<'a> Implicit<'a> {
 
     /// The fit to all rows, from the class means that it is drawn to.
     pub(crate) fn refine(&self) -> Refined {
-        let fine = polish(self, self.shape().pack(self.pull.centre()), self.tolerance(), MOST_ITERATIONS);
+        let start = self.shape().pack(self.pull.centre());
+        let fine = polish(self, start, self.tolerance(), MOST_ITERATIONS);
         Refined {
             mixture: self.unscaled(&fine.point),
             objective: fine.value,
@@ -89,13 +90,14 @@ impl<'a> Implicit<'a> {
         let mixture = self.shape().unpack(&point);
         let blocks = self.read(&mixture);
         let at = self.expansion(mixture, &sum(&blocks));
-        let preconditioner = Preconditioner::new(self.shape(), &at.mixture);
+        let curve = self.curve(&at);
+        let preconditioner = Preconditioner::parts(&curve);
         (0..blocks.len())
             .into_par_iter()
             .map(|left_out| {
                 let others = blocks.iter().enumerate().filter(|(at, _)| *at != left_out);
                 let left = self.expansion(at.mixture.clone(), &sum(others.map(|(_, block)| block)));
-                let step = conjugate_gradients(self, &at, &left.gradient, &preconditioner);
+                let (step, _) = conjugate_gradients(&curve, &left.gradient, &preconditioner);
                 self.unscaled(&point.iter().zip(&step).map(|(x, step)| x + step).collect::<Vec<f64>>())
             })
             .collect()
@@ -146,34 +148,19 @@ impl<'a> Implicit<'a> {
             let moments = product(&self.maps[v], &sums.contracted[v]) * faer::Scale(1.0 / sums.rows);
             product(&means[v], &coupling) - moments
         });
-        let gradient = self.pack_gradient(&mixture, slopes, &pulled);
+        let gradient = pack_gradient(self.shape(), &mixture, slopes, &pulled);
         let value = 0.5 * squared - sums.value / sums.rows + penalty;
         Expansion { value, gradient, detail: grams, mixture }
-    }
-
-    /// The derivative in a point's entries from that of the distance, for each unit of prior, and that of the pull.
-    fn pack_gradient(
-        &self,
-        mixture: &Mixture,
-        mut slopes: [Mat<f64>; VIEWS],
-        pulled: &[Mat<f64>; VIEWS],
-    ) -> Vec<f64> {
-        let in_prior = column_products(&slopes[0], &mixture.means[0]);
-        for (slopes, pulled) in slopes.iter_mut().zip(pulled) {
-            for (j, prior) in mixture.prior.iter().enumerate() {
-                let columns = slopes.col_as_slice_mut(j).iter_mut().zip(pulled.col_as_slice(j));
-                columns.for_each(|(slope, pulled)| *slope += pulled / prior);
-            }
-        }
-        self.shape().pack_gradient(&mixture.prior, &in_prior, &slopes)
     }
 }
 
 impl Misfit for Implicit<'_> {
     /// `U_v^T U_v` for each view.
     type Detail = [Mat<f64>; VIEWS];
-
-    const PRECISION: f64 = 1e-8;
+    type Curve<'a>
+        = GaussNewton<'a>
+    where
+        Self: 'a;
 
     fn shape(&self) -> Shape {
         Shape { dims: self.maps.each_ref().map(Mat::nrows), k: self.pull.centre().prior.len() }
@@ -185,32 +172,54 @@ impl Misfit for Implicit<'_> {
         self.expansion(mixture, &sums)
     }
 
-    /// `J^T J`, and the curvature of the pull.
-    fn curvature(&self, at: &Expansion<Self::Detail>, direction: &[f64]) -> Vec<f64> {
-        let (prior, means, grams) = (&at.mixture.prior, &at.mixture.means, &at.detail);
-        let k = prior.len();
-        let (d_prior, d_means) = self.shape().change(prior, direction);
-        // <dU_l, U_j>
-        let turned: [Mat<f64>; VIEWS] = std::array::from_fn(|v| inner(&d_means[v], &means[v]));
-        let changes = std::array::from_fn(|v| {
-            let [a, b] = others(v);
-            let (mut of_means, mut of_changes) = (Mat::zeros(k, k), Mat::zeros(k, k));
-            for j in 0..k {
-                let columns = [&grams[a], &grams[b], &turned[a], &turned[b]].map(|m| m.col_as_slice(j));
-                let (out, out_changes) = (of_means.col_as_slice_mut(j), of_changes.col_as_slice_mut(j));
-                for l in 0..k {
-                    let [gram_a, gram_b, turned_a, turned_b] = columns.map(|column| column[l]);
-                    let both = gram_a * gram_b;
-                    out[l] = d_prior[l] * both + prior[l] * (turned_a * gram_b + gram_a * turned_b);
-                    out_changes[l] = prior[l] * both;
-                }
-            }
-            let mut change = product(&means[v], &of_means);
-            matmul(change.as_mut(), Accum::Add, &d_means[v], &of_changes, 1.0, Par::Seq);
-            change
-        });
-        self.pack_gradient(&at.mixture, changes, &self.pull.curvature(&d_means))
+    fn curve(&self, at: &Expansion<Self::Detail>) -> GaussNewton<'_> {
+        GaussNewton {
+            shape: self.shape(),
+            mixture: at.mixture.clone(),
+            grams: at.detail.clone(),
+            pull: &self.pull,
+        }
     }
+}
+
+/// `J^T J`, and the curvature of the pull.
+pub(crate) struct GaussNewton<'a> {
+    shape: Shape,
+    mixture: Mixture,
+    grams: [Mat<f64>; VIEWS],
+    pull: &'a Pull,
+}
+
+impl Curve for GaussNewton<'_> {
+    const PRECISION: f64 = 1e-8;
+
+    fn apply(&self, direction: &[f64]) -> Vec<f64> {
+        let Mixture { prior, means } = &self.mixture;
+        let (d_prior, d_means) = self.shape.change(prior, direction);
+        let changes = change_of_mixture((prior, means), &self.grams, (&d_prior, &d_means));
+        pack_gradient(self.shape, &self.mixture, changes, &self.pull.curvature(&d_means))
+    }
+
+    fn place(&self) -> (Shape, &Mixture) {
+        (self.shape, &self.mixture)
+    }
+}
+
+/// The derivative in a point's entries from that of the distance, for each unit of prior, and that of the pull.
+fn pack_gradient(
+    shape: Shape,
+    mixture: &Mixture,
+    mut slopes: [Mat<f64>; VIEWS],
+    pulled: &[Mat<f64>; VIEWS],
+) -> Vec<f64> {
+    let in_prior = column_products(&slopes[0], &mixture.means[0]);
+    for (slopes, pulled) in slopes.iter_mut().zip(pulled) {
+        for (j, prior) in mixture.prior.iter().enumerate() {
+            let columns = slopes.col_as_slice_mut(j).iter_mut().zip(pulled.col_as_slice(j));
+            columns.for_each(|(slope, pulled)| *slope += pulled / prior);
+        }
+    }
+    shape.pack_gradient(&mixture.prior, &in_prior, &slopes)
 }
 
 /// `<A_j, B_j>` for each column.
@@ -269,7 +278,7 @@ impl Data {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fit::refinement::{Distance, Objective};
+    use crate::fit::refinement::Objective;
 
     const DIMS: [usize; VIEWS] = [4, 3, 5];
     const K: usize = 3;
@@ -327,7 +336,7 @@ mod tests {
             assert_eq!(implicit.scale[0] < 1.0, size > 1.0, "{:?}", implicit.scale);
             let cells = tensor(&implicit);
             let length = 0.5 * dot(&cells, &cells);
-            let explicit = Objective::new(Distance::Squares, cells, identities(), K);
+            let explicit = Objective::squares(cells, DIMS, K);
             // At the centre the pull neither counts nor pulls.
             let point = implicit.shape().pack(implicit.pull.centre());
             let (ours, theirs) = (implicit.expand(&point), explicit.expand(&point));
@@ -362,18 +371,18 @@ mod tests {
         let implicit = Implicit::new(&kept, &identities(), mixture, 4.0);
         let point = implicit.shape().pack(implicit.pull.centre());
         let at = implicit.expand(&point);
-        let zero = Objective::new(Distance::Squares, tensor(&implicit), identities(), K);
-        let explicit = Objective::new(Distance::Squares, zero.cells_of(&at.mixture), identities(), K);
+        let zero = Objective::squares(tensor(&implicit), DIMS, K);
+        let explicit = Objective::squares(zero.cells_of(&at.mixture), DIMS, K);
         let there = explicit.expand(&point);
         for i in 0..point.len() {
             let unit: Vec<f64> = (0..point.len()).map(|j| f64::from(u8::from(i == j))).collect();
-            let ours = implicit.curvature(&at, &unit);
+            let ours = implicit.curve(&at).apply(&unit);
             let (_, d_means) = implicit.shape().change(&at.mixture.prior, &unit);
             let pulled = implicit.pull.curvature(&d_means);
             let none = vec![0.0; K];
             let pulled = pulled.map(|m| Mat::from_fn(m.nrows(), K, |i, j| m[(i, j)] / at.mixture.prior[j]));
             let pulled = implicit.shape().pack_gradient(&at.mixture.prior, &none, &pulled);
-            let theirs = explicit.curvature(&there, &unit);
+            let theirs = explicit.curve(&there).apply(&unit);
             for j in 0..point.len() {
                 assert!((ours[j] - pulled[j] - theirs[j]).abs() < 1e-12, "{i} {j}");
             }

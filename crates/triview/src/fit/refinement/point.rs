@@ -68,6 +68,11 @@ impl Shape {
         gradient
     }
 
+    /// The number of a point's entries.
+    pub(super) fn unknowns(&self) -> usize {
+        self.k + self.dims.iter().map(|d| self.k * (d - 1)).sum::<usize>()
+    }
+
     /// Where the means of each view begin in a point.
     pub(super) fn starts(&self) -> [usize; VIEWS] {
         let [d1, d2, _] = self.dims;
@@ -108,4 +113,55 @@ pub(super) fn mixing(mixture: &Mixture, v: usize) -> Mat<f64> {
     let [a, b] = others(v).map(|a| gram(&mixture.means[a]));
     let prior = &mixture.prior;
     Mat::from_fn(prior.len(), prior.len(), |i, j| prior[i] * prior[j] * a[(i, j)] * b[(i, j)])
+}
+
+/// The same of the logits of the prior, with unit curvature along equal shifts of all, which change nothing.
+pub(super) fn of_logits(mixture: &Mixture) -> Mat<f64> {
+    let prior = &mixture.prior;
+    let k = prior.len();
+    let grams = mixture.means.each_ref().map(gram);
+    let joint =
+        Mat::from_fn(k, k, |i, j| prior[i] * prior[j] * grams.iter().map(|g| g[(i, j)]).product::<f64>());
+    through_softmax(prior, &joint)
+}
+
+/// A curvature in the shares of the prior, times the shares, as one in their logits: with unit curvature along equal shifts of all, which
+/// change nothing.
+pub(super) fn through_softmax(prior: &[f64], joint: &Mat<f64>) -> Mat<f64> {
+    let k = prior.len();
+    let of_row: Vec<f64> = (0..k).map(|j| joint.row(j).iter().sum()).collect();
+    let all: f64 = of_row.iter().sum();
+    let cell = |i: usize, j: usize| {
+        joint[(i, j)] - prior[i] * of_row[j] - of_row[i] * prior[j] + prior[i] * prior[j] * all
+    };
+    Mat::from_fn(k, k, |i, j| cell(i, j) + 1.0 / k as f64)
+}
+
+/// How the contractions of a mixture's third moment with the class means of two views, class by class, change with its prior and its class
+/// means: by inner products of class means alone. `grams` are `U_v^T U_v`.
+pub(super) fn change_of_mixture(
+    (prior, means): (&[f64], &[Mat<f64>; VIEWS]),
+    grams: &[Mat<f64>; VIEWS],
+    (d_prior, d_means): (&[f64], &[Mat<f64>; VIEWS]),
+) -> [Mat<f64>; VIEWS] {
+    let k = prior.len();
+    // <dU_l, U_j>
+    let turned: [Mat<f64>; VIEWS] = std::array::from_fn(|v| inner(&d_means[v], &means[v]));
+    std::array::from_fn(|v| {
+        let [a, b] = others(v);
+        let (mut of_means, mut of_changes) = (Mat::zeros(k, k), Mat::zeros(k, k));
+        for j in 0..k {
+            let columns = [&grams[a], &grams[b], &turned[a], &turned[b]].map(|m| m.col_as_slice(j));
+            let (out, out_changes) = (of_means.col_as_slice_mut(j), of_changes.col_as_slice_mut(j));
+            for l in 0..k {
+                let [gram_a, gram_b, turned_a, turned_b] = columns.map(|column| column[l]);
+                let both = gram_a * gram_b;
+                out[l] = d_prior[l] * both + prior[l] * (turned_a * gram_b + gram_a * turned_b);
+                out_changes[l] = prior[l] * both;
+            }
+        }
+        let mut change = product(&means[v], &of_means);
+        matmul(change.as_mut(), Accum::Add, &d_means[v], &of_changes, 1.0, Par::Seq);
+        change
+    })
 }
