@@ -35,7 +35,7 @@ impl File<'_> {
         otherwise: &'static str,
     ) -> Result<Vec<u8>, Error> {
         let location = Location::of(self.path);
-        let mut file = location.open()?;
+        let mut file = location.open_whole()?;
         let mut bytes = Vec::new();
         let mut read = |most: u64, bytes: &mut Vec<u8>| {
             Read::by_ref(&mut file)
@@ -50,8 +50,11 @@ impl File<'_> {
         if !looks_right(&bytes) {
             return Err(self.foreign(otherwise));
         }
+        // A file with holes has any length, and takes no room on the disk.
+        location.allow(location.length(), "what it holds")?;
+        location.reserve(&mut bytes, location.length())?;
         read(u64::MAX, &mut bytes)?;
-        Ok(bytes)
+        location.unless_changed(Ok(bytes))
     }
 
     /// The header in an envelope of the right kind and version.

@@ -1,5 +1,6 @@
 //! What can keep a table or moments from being read or written.
 
+use crate::memory::Memory;
 use crate::read::format::Format;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,8 +33,20 @@ pub enum Error {
         source: io::Error,
     },
     /// The system refused to write.
-    #[error("cannot write `{}`: {source}; nothing was left there", path.display())]
+    #[error("cannot write `{}`: {source}; what was there before, if anything, is still there", path.display())]
     Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The system refused to keep what is written already.
+    #[error(
+        "`{}` is written and in its place, but the system could not put its name on the disk: {source}; where the power fails now, what \
+         was there before may come back: write it again",
+        path.display()
+    )]
+    NotKept {
         /// The file.
         path: PathBuf,
         /// What the system said.
@@ -50,6 +63,18 @@ pub enum Error {
     NoRows {
         /// The first file.
         path: PathBuf,
+    },
+    /// Rows, but no list in any of them.
+    #[error(
+        "`{}`: every list of column `{column}` is missing, so that nobody knows how many classes there are; name them with `--classes`, or \
+         leave the file out",
+        path.display()
+    )]
+    NoLists {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
     },
     /// Bytes that are in none of the formats.
     #[error(
@@ -93,6 +118,20 @@ pub enum Error {
         /// What the decoder said.
         source: io::Error,
     },
+    /// A compressed file that unpacks to more than any table does.
+    #[error(
+        "`{}` is compressed with {packing} and unpacks to more than {most}, which few tables do; allow more with `--memory` if the file can be \
+         trusted, or unpack it first",
+        path.display()
+    )]
+    Bomb {
+        /// The file.
+        path: PathBuf,
+        /// What it is compressed with.
+        packing: &'static str,
+        /// What it may unpack to.
+        most: Memory,
+    },
     /// A file that breaks the rules of its format.
     #[error("`{}` is not a readable {format} file: {reason}; write it again", path.display())]
     Corrupt {
@@ -102,6 +141,33 @@ pub enum Error {
         format: Format,
         /// What the decoder said.
         reason: String,
+    },
+    /// Something that takes more memory to decode than may be taken.
+    #[error(
+        "`{}`: {what} takes {needed} of memory to decode, and {allowed} are allowed; allow more with `--memory` if the file can be trusted, or \
+         write it in smaller parts",
+        path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// What of it.
+        what: &'static str,
+        /// What it takes.
+        needed: Memory,
+        /// What may be taken.
+        allowed: Memory,
+    },
+    /// Memory that may be taken and is not there.
+    #[error(
+        "`{}`: the system has no {needed} of memory left to decode it; end other programs, or write it in smaller parts",
+        path.display()
+    )]
+    NoRoom {
+        /// The file.
+        path: PathBuf,
+        /// What it takes.
+        needed: Memory,
     },
     /// A file that is not as it was when it was opened.
     #[error("`{}` changed while it was being read; run again when it is complete", path.display())]
@@ -159,6 +225,71 @@ pub enum Error {
         /// What is wrong with it.
         reason: &'static str,
     },
+    /// A pattern of a prediction's columns that is none.
+    #[error(
+        "`{pattern}` does not name the columns of a prediction: write them with one `*` for the name of the class, such as `p:*`"
+    )]
+    ClassPattern {
+        /// The pattern.
+        pattern: String,
+    },
+    /// A prediction that no column is named by.
+    #[error(
+        "`{}` has no column that is named like the prediction, `{pattern}`; there are {}",
+        path.display(), quoted(columns)
+    )]
+    NoPrediction {
+        /// The file.
+        path: PathBuf,
+        /// The pattern.
+        pattern: String,
+        /// The columns there are.
+        columns: Vec<String>,
+    },
+    /// A prediction that has other classes than the views.
+    #[error(
+        "`{}` {} column `{column}`: {}the prediction has one column for each class of the views, {}",
+        path.display(), if *spare { "has a" } else { "has no" }, did_you_mean(nearest), quoted(classes)
+    )]
+    PredictionClass {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Whether it is there, and its class is none of the views'.
+        spare: bool,
+        /// The classes of the views.
+        classes: Vec<String>,
+        /// A column that is there and may be meant.
+        nearest: Option<String>,
+    },
+    /// A prediction that takes the columns of a view.
+    #[error(
+        "`{}`: the columns `{pattern}` are the prediction, which is never a view, and view `{view}` is asked for, or fewer than three are left \
+         without it; give the prediction columns of its own",
+        path.display()
+    )]
+    PredictionIsView {
+        /// The file.
+        path: PathBuf,
+        /// How the columns are named.
+        pattern: String,
+        /// The view.
+        view: String,
+    },
+    /// A prediction that is no probabilities.
+    #[error(
+        "`{}`, row {row}: the prediction {} is no probabilities, each from 0 to 1 and together 1; give those of the model",
+        path.display(), said(values)
+    )]
+    NotProbabilities {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// What is said of each class.
+        values: Vec<f64>,
+    },
     /// A pattern that no column is named by.
     #[error(
         "`{}` has no column that is named like `{pattern}`; there are {}",
@@ -186,6 +317,22 @@ pub enum Error {
         /// Classes named.
         given: usize,
     },
+    /// A chance of a label that is none.
+    #[error(
+        "`{}`, row {row}, column `{column}`: the row has a label and {} for its chance of one; the chance that each labelled row had to be drawn is \
+         needed, a number above 0 and at most 1",
+        path.display(), if value.is_nan() { "nothing".to_owned() } else { value.to_string() }
+    )]
+    LabelChance {
+        /// The file.
+        path: PathBuf,
+        /// The row, counted from one.
+        row: u64,
+        /// The column.
+        column: String,
+        /// What is said.
+        value: f64,
+    },
     /// Rows that look like probabilities where nothing was said of them.
     #[error(
         "`{}`: in all of the first {rows} rows the numbers of every view lie between 0 and 1 and add up to one, as probabilities do: say \
@@ -197,6 +344,23 @@ pub enum Error {
         path: PathBuf,
         /// Rows that were looked at.
         rows: usize,
+    },
+    /// The same of one view beside others.
+    #[error(
+        "`{}`: in all of the first {rows} rows the numbers of view `{view}` lie between 0 and 1 and add up to one, as probabilities do, and those of \
+         {} do not. What was made of the other views is no view of its own: leave it out (`--views {}`), or have it judged \
+         (`--prediction '{view}:*'`). If it is a model by itself, give the logarithms of its probabilities; `--input score` takes all numbers as they are",
+        path.display(), quoted(others), others.join(",")
+    )]
+    SomeProbabilities {
+        /// The first file.
+        path: PathBuf,
+        /// Rows that were looked at.
+        rows: usize,
+        /// The view.
+        view: String,
+        /// The views that are none.
+        others: Vec<String>,
     },
     /// No column looks like features.
     #[error(
@@ -273,6 +437,44 @@ pub enum Error {
         /// The classes there are.
         classes: Vec<String>,
     },
+    /// A label that is none of the states.
+    #[error(
+        "`{}`, row {row}, column `{column}`: sequence `{sequence}` has the label `{label}`, which is no state of the model; these are {}; mend \
+         the label, or leave the whole sequence without labels",
+        path.display(), quoted(states)
+    )]
+    NoSuchState {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: u64,
+        /// The column of labels.
+        column: String,
+        /// The sequence.
+        sequence: Box<str>,
+        /// The label.
+        label: Box<str>,
+        /// The states there are.
+        states: Vec<String>,
+    },
+    /// A sequence some of whose tokens have labels.
+    #[error(
+        "`{}`, row {row}, column `{column}`: sequence `{sequence}` is labelled only in part: this token has {} label, those before it have {}; \
+         label whole sequences, and leave the others empty throughout",
+        path.display(), if *labelled { "a" } else { "no" }, if *labelled { "none" } else { "one" }
+    )]
+    PartlyLabelled {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: u64,
+        /// The column of labels.
+        column: String,
+        /// The sequence.
+        sequence: String,
+        /// Whether this token has a label.
+        labelled: bool,
+    },
     /// A view that was asked for and is not there.
     #[error("`{}` has no view `{view}`; {}its views are {}", path.display(), did_you_mean(nearest), quoted(found))]
     NoSuchView {
@@ -287,19 +489,32 @@ pub enum Error {
     },
     /// Fewer than three views.
     #[error(
-        "`{}` has {} view(s): {}; three or more are needed: name them in `--views a,b,c` or mend the column names",
-        path.display(), views.len(), counted(views)
+        "`{}` has {} view(s): {}; three or more are needed{}: name them in `--views a,b,c` or mend the column names",
+        path.display(), views.len(), counted(views), beside(witnesses)
     )]
     ViewCount {
         /// The file.
         path: PathBuf,
         /// The views there are, each with its number of classes where it is known.
         views: Vec<(String, Option<usize>)>,
+        /// Columns that are views without scores.
+        witnesses: Vec<String>,
+    },
+    /// A witness that is the label.
+    #[error(
+        "`{}`: column `{column}` is given as the label and as a witness: a witness says nothing of the labels; leave one of the two out",
+        path.display()
+    )]
+    WitnessIsLabel {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
     },
     /// Fewer than three views were asked for, of a file that has as many.
     #[error(
-        "`--views` names {} of the {} views that `{}` has, {}; three or more are needed",
-        asked.len(), found.len(), path.display(), quoted(found)
+        "`--views` names {} of the {} views that `{}` has, {}; {} or more are needed",
+        asked.len(), found.len(), path.display(), quoted(found), ["one", "two", "three"][needed.saturating_sub(1).min(2)]
     )]
     FewViewsAsked {
         /// The file.
@@ -308,6 +523,8 @@ pub enum Error {
         asked: Vec<String>,
         /// The views there are.
         found: Vec<String>,
+        /// How many are needed.
+        needed: usize,
     },
     /// Fewer than two classes.
     #[error(
@@ -319,6 +536,19 @@ pub enum Error {
         path: PathBuf,
         /// The classes there are.
         classes: Vec<String>,
+    },
+    /// A column whose class has no name.
+    #[error(
+        "`{}`: column `{column}` is of view `{view}` and names no class; write it after the colon, or leave the column out",
+        path.display()
+    )]
+    UnnamedColumn {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// Its view.
+        view: String,
     },
     /// A class that one view has and another has not.
     #[error(
@@ -486,6 +716,13 @@ pub enum Error {
         /// What stands there.
         text: String,
     },
+    /// What can be read only once where it has to be known by its content first.
+    #[error("`{}` can be read only once, and what is added to a store is first known by its content: give a file", path.display())]
+    ReadOnce {
+        /// What was given.
+        path: PathBuf,
+    },
+
     /// A text that is no time where rows are answered by periods of time.
     #[error("`{}`, row {row}, column `{column}`: `{text}` is not {expected}; mend the value or remove the row", path.display())]
     NotATime {
@@ -502,7 +739,7 @@ pub enum Error {
     },
     /// A further feature of a view that is NaN or infinite.
     #[error(
-        "`{}`, row {row}, column `{column}`: the feature is {value}; features must be finite: mend the value or remove the row",
+        "`{}`, row {row}, column `{column}`: the feature is {value}; features must be finite, and those of models below 3.4e38: mend the value or remove the row",
         path.display()
     )]
     FeatureNotFinite {
@@ -528,6 +765,26 @@ pub enum Error {
         row: u64,
         /// The column.
         column: String,
+        /// The score.
+        value: f64,
+    },
+    /// A model and features that are too large for a score to be a number.
+    #[error(
+        "`{}`, row {row}: model `{}` gives view `{view}` the score {value} for class `{class}`: its weights or the features are too large; \
+         mend the row, or train the model again with features of smaller scale",
+        path.display(), model.display()
+    )]
+    ScoreNotFinite {
+        /// The file.
+        path: PathBuf,
+        /// The row.
+        row: u64,
+        /// The model.
+        model: PathBuf,
+        /// The view.
+        view: String,
+        /// The class.
+        class: String,
         /// The score.
         value: f64,
     },
@@ -1054,6 +1311,24 @@ fn past(verb: &str) -> &'static str {
         "label" => "labelled",
         _ => "identified",
     }
+}
+
+/// What views come on top of, where there are witnesses.
+fn beside(witnesses: &[String]) -> String {
+    match witnesses.len() {
+        0 => String::new(),
+        count => format!(", {count} witness(es) included: {}", witnesses.join(", ")),
+    }
+}
+
+/// Some numbers, not all of many.
+fn said(values: &[f64]) -> String {
+    const MOST: usize = 10;
+    let mut shown: Vec<String> = values.iter().take(MOST).map(f64::to_string).collect();
+    if values.len() > MOST {
+        shown.push("...".to_owned());
+    }
+    shown.join(", ")
 }
 
 /// The start of a sentence that proposes a name, if there is one.

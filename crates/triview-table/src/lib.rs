@@ -45,17 +45,24 @@
 mod arrow;
 mod envelope;
 mod error;
+mod memory;
 pub mod model;
 pub mod moments;
 mod read;
+mod temporary;
 mod write;
 
 pub use error::Error;
+pub use memory::{Memory, NoMemory, is_asking_for_memory, set_default_memory};
 pub use read::{
-    FeatureOptions, FeatureTable, Format, Input, Keep, Named, NoPeriod, Origin, Pattern, Period, ReadOptions,
-    Records, SequenceTable, Table, VoteOptions, VoteTable, read_transitions, silence_caught_panics,
+    Carried, ClassPattern, FeatureOptions, FeatureTable, Format, Input, Keep, Named, NoPeriod, Origin,
+    Pattern, Period, ReadOptions, Records, SequenceTable, Stamp, Table, VoteOptions, VoteTable, in_time,
+    read_transitions, silence_caught_panics,
 };
-pub use write::{Values, replace, write_array, write_columns, write_scores, write_transitions};
+pub use temporary::{Named as Temporary, remove_temporary_files};
+pub use write::{
+    Output, Sink, Values, replace, write_array, write_beside, write_columns, write_scores, write_transitions,
+};
 
 /// The README's own examples, compiled and run.
 #[cfg(doctest)]

@@ -112,16 +112,39 @@ fn header_only() {
 #[test]
 fn unknown_format() {
     let folder = folder();
-    let cases: [(&[u8], &str); 5] = [
+    let cases: [(&[u8], &str); 7] = [
         (b"PK\x03\x04....", "zip archive"),
         (b"PARE....", "encrypted"),
         (b"\xff\xfea\x00:\x00", "UTF-16"),
+        (b"\xff\xfe\x00\x00a\x00\x00\x00", "UTF-32"),
+        (b"\x00\x00\xfe\xff\x00\x00\x00a", "UTF-32"),
         (b"ab\x00cd", "binary data"),
         (b"\x40\x00\x00\x00\x00\x00\x00\x00{\"__metadata__\"", "safetensors"),
     ];
     for (bytes, looks) in cases {
         let path = put(&folder, "t.csv", bytes);
         assert_refused!(read(&path), Error::UnknownFormat { .. }, "t.csv", looks, "Parquet");
+    }
+}
+
+#[test]
+fn a_class_without_a_name() {
+    let folder = folder();
+    let path = put(&folder, "t.csv", "a:,a:y,b:,b:y,c:,c:y\n1,2,3,4,5,6\n");
+    assert_refused!(read(&path), Error::UnnamedColumn { .. }, "t.csv", "`a:`", "names no class");
+}
+
+#[test]
+fn lists_that_are_all_missing() {
+    let folder = folder();
+    let missing = vec![None::<Vec<Option<f64>>>; 3];
+    let null = || Arc::new(ListArray::from_iter_primitive::<Float64Type, _, _>(missing.clone())) as ArrayRef;
+    let batch = record_batch(vec![("a", null()), ("b", null()), ("c", null())]);
+    for path in [
+        put_parquet(&folder, "t.parquet", std::slice::from_ref(&batch), 10),
+        put_arrow(&folder, "t.arrow", std::slice::from_ref(&batch)),
+    ] {
+        assert_refused!(read(&path), Error::NoLists { .. }, "every list", "`a`", "--classes");
     }
 }
 
@@ -581,8 +604,18 @@ fn probabilities_that_nobody_said_are_such() {
     );
     let insists = ReadOptions { input: Input::Score, ..Default::default() };
     assert_eq!(rows(&read_with(&[&path], &insists).unwrap().1)[0][1], [1.0, 0.0]);
-    // One row that is none is enough.
-    read(&put(&folder, "t.csv", csv(&["0.5,0.5,1,0,0.25,0.75", "0,1,1,0,0.5,0.9"]))).unwrap();
+    // One row that is none is enough; a view whose rows all are is no view of the same kind.
+    read(&put(&folder, "t.csv", csv(&["0.5,0.5,1,0,0.25,0.75", "0,1.1,1,0.1,0.5,0.9"]))).unwrap();
+    let path = put(&folder, "t.csv", csv(&["-0.5,0.5,1,2,0.25,0.75", "0,1,1,0,0.5,0.5"]));
+    assert_refused!(
+        read(&path),
+        Error::SomeProbabilities { rows: 2, .. },
+        "view `c`",
+        "`a`, `b` do not",
+        "--views a,b",
+        "--prediction 'c:*'"
+    );
+    read_with(&[&path], &insists).unwrap();
     let one_column = put(&folder, "t.csv", "a,b,c\n0.5,0.25,1\n0.1,0.125,0.75\n");
     assert_refused!(
         read_with(&[&one_column], &views("a,b,c")),
@@ -767,10 +800,34 @@ fn unwritable() {
     let (schema, batches) = some_scores("a");
     let nowhere: PathBuf = folder.path().join("no/such/folder/t.csv");
     let result = write_scores(&nowhere, &schema, batches.clone().into_iter().map(Ok));
-    assert_refused!(result, Error::Write { .. }, "cannot write", "no/such/folder", "nothing was left");
+    assert_refused!(result, Error::Write { .. }, "cannot write", "no/such/folder", "still there");
     let taken = folder.path().join("t.csv");
     std::fs::create_dir(&taken).unwrap();
     let result = write_scores(&taken, &schema, batches.into_iter().map(Ok));
     assert_refused!(result, Error::Write { .. }, "cannot write", "t.csv", "directory");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-written");
+}
+
+#[test]
+fn a_page_of_parquet_that_is_not_of_its_checksum() {
+    let folder = folder();
+    let bytes = include_bytes!("corpus/parquet/valid-checksum.parquet");
+    assert!(read(&put(&folder, "t.parquet", bytes)).is_ok());
+    // The scores of the first column stand as they are; a flipped bit of one makes it another number.
+    let column = [0.0, 7.0, 3.0, 10.0, 6.0].map(f64::to_le_bytes).concat();
+    let at = bytes.windows(column.len()).position(|window| window == column).unwrap();
+    for flipped in at..at + column.len() {
+        let mut bytes = bytes.to_vec();
+        bytes[flipped] ^= 0x10;
+        let path = put(&folder, "t.parquet", bytes);
+        assert_refused!(read(&path), Error::Corrupt { .. }, path.to_str().unwrap(), "CRC checksum mismatch");
+    }
+}
+
+#[test]
+fn a_row_group_of_parquet_with_other_columns_than_the_schema() {
+    let folder = folder();
+    let bytes = include_bytes!("corpus/parquet/panic-more-columns-than-the-schema");
+    let path = put(&folder, "t.parquet", bytes);
+    assert_refused!(read(&path), Error::Corrupt { .. }, "t.parquet", "where the schema has");
 }

@@ -7,16 +7,17 @@ use crate::read::lists;
 use crate::read::location::Location;
 use crate::read::numbers::Number;
 use crate::read::pending::{NoKey, Pending};
+use crate::read::period::Period;
 use crate::read::table::{Reader, Visit};
 use arrow_array::cast::AsArray;
 use arrow_array::types::{
     ArrowPrimitiveType, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+    TimestampSecondType, UInt8Type, UInt16Type, UInt32Type, UInt64Type,
 };
 use arrow_array::{Array, ArrayRef, Float64Array, PrimitiveArray};
 use arrow_cast::cast;
 use arrow_cast::display::{ArrayFormatter, FormatOptions};
-use arrow_schema::{ArrowError, DataType, Fields};
+use arrow_schema::{ArrowError, DataType, Fields, TimeUnit};
 use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
@@ -286,8 +287,21 @@ impl<I> Rows<I> {
     /// Copies the keys of `rows` rows: those of the text of each value, of which a null has none.
     fn copy_keys(&self, column: &KeyColumn, rows: usize, pending: &mut Pending) -> Result<(), Error> {
         let refuse = |reason: &dyn std::fmt::Display| self.location.corrupt(self.format, reason);
-        let array =
-            printable(self.array(column.at)?.slice(self.done, rows)).map_err(|error| refuse(&error))?;
+        let array = self.array(column.at)?.slice(self.done, rows);
+        if column.period.is_some_and(Period::is_of_time) && is_time(array.data_type()) {
+            let seconds =
+                cast(&array, &DataType::Timestamp(TimeUnit::Second, None)).map_err(|error| refuse(&error))?;
+            let seconds = seconds.as_primitive::<TimestampSecondType>();
+            for (at, second) in seconds.iter().enumerate() {
+                let pushed = match second {
+                    Some(second) => pending.push_time(column, second),
+                    None => pending.push_key(column, b""),
+                };
+                pushed.map_err(|no_key| no_key.at(&self.location.name, self.row(self.done + at), column))?;
+            }
+            return Ok(());
+        }
+        let array = printable(array).map_err(|error| refuse(&error))?;
         let options = FormatOptions::default();
         let values = ArrayFormatter::try_new(&array, &options).map_err(|error| refuse(&error))?;
         let mut text = String::new();
@@ -299,6 +313,11 @@ impl<I> Rows<I> {
         }
         Ok(())
     }
+}
+
+/// Whether values are times by their type, and not by what is written in them.
+fn is_time(values: &DataType) -> bool {
+    matches!(values, DataType::Timestamp(..) | DataType::Date32 | DataType::Date64)
 }
 
 /// The same values in a type that has a text.

@@ -3,6 +3,7 @@
 use crate::error::{Error, nearest};
 use crate::read::pattern::{Grid, Pattern, Split};
 use crate::read::period::Period;
+use crate::read::prediction::Predicted;
 use crate::read::table::{Keep, ReadOptions};
 use crate::read::votes::is_of_votes;
 use std::collections::{HashMap, HashSet};
@@ -87,6 +88,10 @@ pub(crate) enum Purpose {
     Segment,
     /// The class of the row, where it has one.
     Label,
+    /// With what chance it was to have one.
+    LabelChance,
+    /// That class shares may differ between them: a view without scores, in this place among those.
+    Witness(usize),
     /// Nothing: they go with their rows, in this place among the columns that do.
     Kept(usize),
 }
@@ -98,6 +103,8 @@ impl Purpose {
             Purpose::Cluster => "cluster",
             Purpose::Segment => "segment",
             Purpose::Label => "label",
+            Purpose::LabelChance => "weigh labels",
+            Purpose::Witness(_) => "identify classes",
             Purpose::Kept(_) => "identify",
         }
     }
@@ -125,6 +132,8 @@ pub(crate) struct Selection {
     pub(crate) places: Vec<Place>,
     /// For each view its further features and their columns.
     pub(crate) features: Vec<Vec<(String, usize)>>,
+    /// The columns of another model's output.
+    pub(crate) prediction: Option<Predicted>,
     /// The columns to cluster and to segment by, which may be one.
     pub(crate) keys: Vec<KeyColumn>,
     /// The names of all columns of the file.
@@ -159,11 +168,18 @@ fn split_names<'a>(columns: &'a [Column], pattern: Option<&Pattern>) -> Vec<Spli
 
 /// Finds the views, the classes and the other columns that are wanted.
 pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Selection, Error> {
-    let split = split_names(columns, options.columns.as_ref());
+    let prediction = options.prediction.as_ref();
+    let prediction = prediction.map(|pattern| Predicted::find(path, columns, pattern)).transpose()?;
+    let mut split = split_names(columns, options.columns.as_ref());
+    // Its columns are never those of a view.
+    let whole = split.clone();
+    let predicted: Vec<usize> = prediction.iter().flat_map(Predicted::columns).collect();
+    predicted.iter().for_each(|at| split[*at] = None);
     let features = named_views(path, columns, &split, |view, name| is_feature(view, name, options))?;
     let mut named = named_views(path, columns, &split, |view, name| !is_feature(view, name, options))?;
     let of_kind = |of: fn(&Kind) -> bool| {
-        let found = columns.iter().enumerate().filter(move |(_, column)| of(&column.kind));
+        let found =
+            columns.iter().enumerate().filter(|(at, column)| of(&column.kind) && !predicted.contains(at));
         found.map(|(at, column)| (column.name.as_str(), vec![("", at)])).collect::<Vec<View<'_>>>()
     };
     let lists = of_kind(|kind| matches!(kind, Kind::List(_)));
@@ -184,13 +200,28 @@ pub(crate) fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> 
     if found.is_empty() {
         return Err(no_scores(path, columns, options));
     }
-    let views = wanted_views(path, columns, &found, options)?;
+    let views = match (wanted_views(path, columns, &found, options), &prediction) {
+        (Err(error), Some(prediction)) => {
+            let all = named_views(path, columns, &whole, |_, _| true)?;
+            return Err(prediction.blame(path, error, &all));
+        }
+        (views, _) => views?,
+    };
+    // A class that is left out would be missed by nobody.
+    for Column { name, .. } in columns.iter().filter(|_| options.columns.is_none()) {
+        let unnamed = name.split_once(':').filter(|(_, class)| class.trim().is_empty());
+        if let Some((view, _)) = unnamed.filter(|(view, _)| views.iter().any(|(known, _)| known == view)) {
+            let (path, column, view) = (path.to_owned(), name.clone(), view.to_owned());
+            return Err(Error::UnnamedColumn { path, column, view });
+        }
+    }
     let mut selection = Selection {
         views: views.iter().map(|(view, _)| view.to_string()).collect(),
         classes: Vec::new(),
         cells: Vec::new(),
         places: Vec::new(),
         features: wanted_features(path, columns, &features, &views, options)?,
+        prediction,
         keys: Vec::new(),
         header: Vec::new(),
         ignored: Vec::new(),
@@ -267,11 +298,12 @@ fn two_classes(
 }
 
 /// Finds the columns of a table of sequences: `sequence`, `position` and one `emission:<state>` a state, in this order of the
-/// states where it is given.
+/// states where it is given; and that of the true states, where it is asked for.
 pub(crate) fn select_sequences(
     path: &Path,
     columns: &[Column],
     states: Option<&[String]>,
+    label: Option<&str>,
 ) -> Result<Selection, Error> {
     let lacking = |column| {
         let found = columns.iter().map(|column| column.name.clone()).collect();
@@ -290,11 +322,12 @@ pub(crate) fn select_sequences(
         let (column, found) = (POSITION.to_owned(), found.clone());
         return Err(Error::ColumnType { path: path.into(), column, found });
     }
-    let selection = Selection {
+    let mut selection = Selection {
         views: [EMISSION, POSITION].map(str::to_owned).to_vec(),
         classes,
         cells: Vec::new(),
         features: vec![Vec::new(); 2],
+        prediction: None,
         places: places.into_iter().chain([vec![position]]).map(Place::Columns).collect(),
         keys: vec![KeyColumn {
             purpose: Purpose::Segment,
@@ -306,6 +339,8 @@ pub(crate) fn select_sequences(
         header: Vec::new(),
         ignored: Vec::new(),
     };
+    let options = ReadOptions { label: label.map(str::to_owned), ..ReadOptions::default() };
+    selection.keys.extend(key_columns(path, columns, &selection.used(), &options)?);
     Ok(selection.ignoring_the_rest(columns))
 }
 
@@ -318,6 +353,7 @@ impl Selection {
             cells: Vec::new(),
             places: Vec::new(),
             features: Vec::new(),
+            prediction: None,
             keys: Vec::new(),
             header: Vec::new(),
             ignored,
@@ -340,10 +376,11 @@ impl Selection {
 
     /// Lets only these columns go with their rows, in this order.
     pub(crate) fn keep(&mut self, names: &[String]) {
+        let places = first_places(names.iter().map(String::as_str));
         self.keys.retain_mut(|key| match &mut key.purpose {
-            Purpose::Kept(place) => match names.iter().position(|name| *name == key.name) {
+            Purpose::Kept(place) => match places.get(key.name.as_str()) {
                 Some(at) => {
-                    *place = at;
+                    *place = *at;
                     true
                 }
                 None => false,
@@ -352,10 +389,18 @@ impl Selection {
         });
     }
 
+    /// The same without the columns that go with their rows.
+    pub(crate) fn bare(&self) -> Self {
+        let mut bare = self.clone();
+        bare.keep(&[]);
+        bare
+    }
+
     /// All columns that are read, in the order of the file.
     pub(crate) fn used(&self) -> Vec<usize> {
         let mut used: Vec<usize> = self.keys.iter().map(|column| column.at).collect();
         used.extend(self.features.iter().flatten().map(|(_, at)| at));
+        used.extend(self.prediction.iter().flat_map(Predicted::columns));
         for place in &self.places {
             match place {
                 Place::Columns(columns) => used.extend(columns),
@@ -402,7 +447,7 @@ impl Selection {
         Ok(())
     }
 
-    /// Puts views and classes into the order of `schema`, which is that of the file `first`.
+    /// Puts views and classes into the order of `schema`, which is that of the file `first`. A prediction has its place after those of the views.
     pub(crate) fn align(&mut self, path: &Path, first: &Path, schema: &Schema) -> Result<(), Error> {
         let differ = |what, found: &[String], expected: &[String]| Error::FilesDiffer {
             path: path.into(),
@@ -421,7 +466,7 @@ impl Selection {
             let places: Option<Vec<usize>> = expected.iter().map(|name| at.get(name).copied()).collect();
             places.filter(|_| found.len() == expected.len()).ok_or_else(|| differ(what, found, expected))
         };
-        let views = order("views", &self.views, schema.views())?;
+        let views = order("views", &self.views, schema.scored())?;
         let classes = order("classes", &self.classes, schema.classes())?;
         // One column cannot be that of the first class.
         if self.places.iter().any(|place| matches!(place, Place::Second(_))) && classes != [0, 1] {
@@ -435,6 +480,9 @@ impl Selection {
             }
         };
         self.places = views.iter().map(place).collect();
+        if let Some(prediction) = &self.prediction {
+            self.places.push(prediction.place(path, schema)?);
+        }
         let mut features = Vec::with_capacity(views.len());
         for (&view, expected) in views.iter().zip(0..) {
             let found: Vec<String> = self.features[view].iter().map(|(name, _)| name.clone()).collect();
@@ -442,7 +490,7 @@ impl Selection {
             features.push(order.into_iter().map(|at| self.features[view][at].clone()).collect());
         }
         self.features = features;
-        self.views = schema.views().to_vec();
+        self.views = schema.scored().to_vec();
         self.classes = schema.classes().to_vec();
         Ok(())
     }
@@ -460,7 +508,8 @@ impl Selection {
 
     /// What messages call a cell: its column, or its place in a list.
     pub(crate) fn label(&self, view: usize, class: usize) -> String {
-        let column = |at: usize| self.header.get(at).unwrap_or(&self.views[view]).clone();
+        let column =
+            |at: usize| self.header.get(at).or_else(|| self.views.get(view)).cloned().unwrap_or_default();
         match &self.places[view] {
             Place::Columns(columns) => column(columns[class.min(columns.len() - 1)]),
             Place::Second(at) => column(*at),
@@ -565,20 +614,21 @@ pub(crate) fn wanted_views<'a>(
             })
             .collect::<Result<_, _>>()?,
     };
-    if views.len() < VIEWS {
+    let needed = VIEWS.saturating_sub(options.witnesses.len()).max(1);
+    if views.len() < needed {
         let classes = |place: &[(&str, usize)]| match columns[place[0].1].kind {
             Kind::List(length) => length,
             _ => Some(place.len()),
         };
         let path = path.into();
         return Err(match &options.views {
-            Some(asked) if found.len() >= VIEWS => {
+            Some(asked) if found.len() >= needed => {
                 let found = found.iter().map(|(view, _)| view.to_string()).collect();
-                Error::FewViewsAsked { path, asked: asked.clone(), found }
+                Error::FewViewsAsked { path, asked: asked.clone(), found, needed }
             }
             _ => {
                 let views = views.iter().map(|(view, place)| (view.to_string(), classes(place))).collect();
-                Error::ViewCount { path, views }
+                Error::ViewCount { path, views, witnesses: options.witnesses.clone() }
             }
         });
     }
@@ -646,6 +696,15 @@ fn match_classes(
     Ok((classes, places))
 }
 
+/// Where each name is first.
+fn first_places<'a>(names: impl Iterator<Item = &'a str>) -> HashMap<&'a str, usize> {
+    let mut places = HashMap::new();
+    for (at, name) in names.enumerate() {
+        places.entry(name).or_insert(at);
+    }
+    places
+}
+
 /// The columns to cluster and to segment by, of labels, and those that go with their rows. Those of the scores, and lists of
 /// whatever use, are not offered: the views of an array are lists too, and have no text.
 pub(crate) fn key_columns(
@@ -657,23 +716,30 @@ pub(crate) fn key_columns(
     let offered =
         |at: usize| !matches!(columns[at].kind, Kind::List(_)) && scores.binary_search(&at).is_err();
     let names = || (0..columns.len()).filter(|at| offered(*at)).map(|at| columns[at].name.as_str());
+    let places = first_places(columns.iter().map(|column| column.name.as_str()));
     let mut keys = Vec::new();
     let kept: Vec<String> = match &options.keep {
         Keep::Nothing => Vec::new(),
         Keep::All => names().map(str::to_owned).collect(),
         Keep::Named(named) => named.clone(),
     };
+    if let Some(column) = options.witnesses.iter().find(|name| options.label.as_ref() == Some(name)) {
+        return Err(Error::WitnessIsLabel { path: path.into(), column: column.clone() });
+    }
     let single = [
         (Purpose::Cluster, &options.cluster),
         (Purpose::Segment, &options.segment),
         (Purpose::Label, &options.label),
+        (Purpose::LabelChance, &options.label_chance),
     ];
     let wanted = single.into_iter().filter_map(|(purpose, name)| Some((purpose, name.as_ref()?)));
+    let witnesses = options.witnesses.iter().enumerate().map(|(place, name)| (Purpose::Witness(place), name));
+    let wanted = wanted.chain(witnesses);
     let wanted = wanted.chain(kept.iter().enumerate().map(|(place, name)| (Purpose::Kept(place), name)));
     for (purpose, name) in wanted {
         let name = name.clone();
         let path = path.into();
-        match columns.iter().position(|column| column.name == name) {
+        match places.get(name.as_str()).copied() {
             None => {
                 let (found, nearest) = (names().map(str::to_owned).collect(), nearest(&name, names()));
                 return Err(Error::NoKeyColumn {

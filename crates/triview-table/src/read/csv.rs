@@ -13,7 +13,7 @@ use crate::read::separator::separator;
 use crate::read::table::{Inspection, Reader, Visit};
 use csv::{ByteRecord, ErrorKind, ReaderBuilder};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Take};
 
 /// The most bytes that one row may have; a quote that is never closed would make a row of the whole file.
 const MOST: u64 = 64 << 20;
@@ -174,14 +174,14 @@ fn number(field: &[u8]) -> Option<f64> {
 #[derive(Debug)]
 struct Records {
     location: Location,
-    reader: csv::Reader<Allowance<Quotes<File>>>,
+    reader: csv::Reader<Allowance<Quotes<Take<File>>>>,
     /// Rows read so far, so in an error the number of the row at hand.
     row: u64,
 }
 
 impl Records {
     fn open(location: &Location, separator: u8) -> Result<Self, Error> {
-        let input = Allowance { input: Quotes::new(location.open()?, separator), left: MOST };
+        let input = Allowance { input: Quotes::new(location.open_whole()?, separator), left: MOST };
         let reader = ReaderBuilder::new().delimiter(separator).buffer_capacity(1 << 16).from_reader(input);
         Ok(Self { location: location.clone(), reader, row: 0 })
     }

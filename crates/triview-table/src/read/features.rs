@@ -4,18 +4,19 @@
 //! same readers; only views may have different numbers of features, all of which must be there.
 
 use crate::error::{Error, nearest};
+use crate::memory::Memory;
 use crate::read::columns::{
     Column, Kind, Place, Purpose, Selection, View, by_colon, key_columns, named_views, wanted_views,
 };
 use crate::read::hash::key;
 use crate::read::origin::Origin;
-use crate::read::pipeline::{FeaturePipeline, Pipeline};
+use crate::read::pipeline::{FeaturePipeline, Pipeline, ReadFeatures};
 use crate::read::prefetch::Ahead;
 use crate::read::table::{DataSet, Keep, Member, ReadOptions, keep_what_all_have, locate};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use triview::data::{Batches, Source};
+use triview::data::{Batches, Schema, Source};
 use triview::learning::{FeatureBatch, FeatureSchema};
 
 /// Batches that may be ready before they are asked for.
@@ -36,6 +37,8 @@ pub struct FeatureOptions {
     /// The columns whose texts [`FeatureTable::keeping`] gives with the rows; of all columns those that no score table would take for
     /// scores, whose names have a colon.
     pub keep: Keep,
+    /// The most memory that decoding may take.
+    pub memory: Memory,
 }
 
 /// One data set of features in one or more files, possibly of different formats.
@@ -61,11 +64,11 @@ impl FeatureTable {
     /// # Errors
     /// As [`FeatureTable::open`]'s.
     pub fn of(origins: &[Origin], options: &FeatureOptions) -> Result<Self, Error> {
-        let FeatureOptions { views, label, like, classes, keep } = options;
+        let FeatureOptions { views, label, like, classes, keep, memory } = options;
         let views = views.clone().or_else(|| like.as_ref().map(|(schema, _)| schema.views().to_vec()));
         let read =
             ReadOptions { views, segment: label.clone(), keep: keep.clone(), ..ReadOptions::default() };
-        let (locations, spooled) = locate(origins)?;
+        let (locations, spooled) = locate(origins, *memory)?;
         let mut members = Vec::new();
         for location in locations {
             let mut member = Member::inspect(location, |path, columns| select(path, columns, &read))?;
@@ -111,7 +114,7 @@ impl FeatureTable {
     /// # Errors
     /// Whatever keeps the rows from being read.
     pub fn find_classes(&mut self) -> Result<&[String], Error> {
-        for batch in self.pipeline() {
+        for batch in self.pipeline(false) {
             batch?;
         }
         let missing = self.set.name(key(b""));
@@ -124,6 +127,21 @@ impl FeatureTable {
             _ => a.cmp(b),
         });
         Ok(self.classes.insert(classes))
+    }
+
+    /// What a model's scores of these rows came to: where one is no number, with the file and the row in it instead of the row among those
+    /// that `before` rows precede. `model` is the file of the model, and `named` has its views and classes.
+    pub fn in_file(&self, before: u64, (model, named): (&Path, &Schema), error: triview::Error) -> Error {
+        let triview::Error::NotFinite { row, view, class, value } = error else { return error.into() };
+        let (member, row) = self.set.file_of(before + row as u64);
+        Error::ScoreNotFinite {
+            path: member.location.name.clone(),
+            row: row + 1,
+            model: model.into(),
+            view: named.views()[view].clone(),
+            class: named.classes()[class].clone(),
+            value,
+        }
     }
 
     /// The columns that go with their rows, and whether every file declares them to hold whole numbers.
@@ -140,13 +158,17 @@ impl FeatureTable {
     pub fn keeping(
         &self,
     ) -> Result<impl Iterator<Item = Result<(FeatureBatch, Vec<Vec<Option<String>>>), Error>>, Error> {
-        let ahead = Ahead::new(self.pipeline(), DEPTH);
+        self.read(true)
+    }
+
+    fn read(&self, keeping: bool) -> Result<Ahead<Result<ReadFeatures, Error>>, Error> {
+        let ahead = Ahead::new(self.pipeline(keeping), DEPTH);
         ahead.map_err(|source| self.set.members[0].location.unreadable(source))
     }
 
-    fn pipeline(&self) -> FeaturePipeline {
+    fn pipeline(&self, keeping: bool) -> FeaturePipeline {
         let keys = self.classes.as_ref().map(|names| names.iter().map(|name| key(name.as_bytes())).collect());
-        FeaturePipeline { pipeline: Pipeline::new(self.set.clone()), classes: keys }
+        FeaturePipeline { pipeline: Pipeline::new(self.set.clone(), keeping), classes: keys }
     }
 }
 
@@ -160,7 +182,7 @@ impl Source for FeatureTable {
     }
 
     fn batches(&self) -> Result<Batches<'_, FeatureBatch, Error>, Error> {
-        Ok(Box::new(self.keeping()?.map(|read| Ok(Arc::new(read?.0)))))
+        Ok(Box::new(self.read(false)?.map(|read| Ok(Arc::new(read?.0)))))
     }
 }
 
@@ -198,6 +220,7 @@ fn select(path: &Path, columns: &[Column], options: &ReadOptions) -> Result<Sele
         features: vec![Vec::new(); views.len()],
         cells: views.iter().map(|(_, cells)| if by_list { Vec::new() } else { names(cells) }).collect(),
         places,
+        prediction: None,
         keys: Vec::new(),
         header: Vec::new(),
         ignored: Vec::new(),

@@ -79,11 +79,15 @@ const HEAD: usize = 1024;
 
 /// Known things that are no score tables.
 fn foreign(head: &[u8]) -> Option<&'static str> {
-    let known: [(&[u8], &str); 4] = [
+    let known: [(&[u8], &str); 7] = [
         (b"PARE", "an encrypted Parquet file"),
         (b"FEA1", "a Feather file of version 1"),
         (b"PK\x03\x04", "a zip archive (such as .npz or .xlsx); unpack it first"),
+        // The mark of UTF-32 begins with that of UTF-16.
+        (b"\xff\xfe\0\0", "UTF-32 text; save it as UTF-8"),
+        (b"\0\0\xfe\xff", "UTF-32 text; save it as UTF-8"),
         (b"\xff\xfe", "UTF-16 text; save it as UTF-8"),
+        (b"\xfe\xff", "UTF-16 text; save it as UTF-8"),
     ];
     if let Some((_, looks)) = known.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Some(looks);

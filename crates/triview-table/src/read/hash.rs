@@ -4,7 +4,7 @@ use std::hash::{BuildHasher, Hasher};
 
 /// FNV-1a, 64 bits. Written here because the standard hasher is neither fixed across versions nor seeded
 /// alike, and a key must be the same in moments made next year. That two texts have one key is not provided
-/// for: among a thousand segments the chance of it is below one in a trillion.
+/// for: among five thousand segments the chance of it is below one in a trillion.
 pub(crate) fn key(text: &[u8]) -> u64 {
     key_from(START, text)
 }

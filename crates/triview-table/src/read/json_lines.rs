@@ -2,15 +2,16 @@
 
 use crate::error::Error;
 use crate::read::location::Location;
+use crate::read::spool::Spool;
 use serde_json::{Map, Value};
+use std::collections::HashSet;
 use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
-use tempfile::NamedTempFile;
 
 /// No line may be longer: what has none is another kind of file.
 const LONGEST: u64 = 1 << 24;
 
 /// Where a file is read from: itself, or the table that was made of it where its first line is an object.
-pub(crate) fn unrolled(location: Location, spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
+pub(crate) fn unrolled(location: Location, spooled: &mut Vec<Spool>) -> Result<Location, Error> {
     let Ok(file) = location.open() else { return Ok(location) };
     let mut first = String::new();
     let mut lines = BufReader::new(file).take(LONGEST);
@@ -27,16 +28,18 @@ pub(crate) fn unrolled(location: Location, spooled: &mut Vec<NamedTempFile>) -> 
     if serde_json::from_str::<Map<String, Value>>(&first).is_err() {
         return Ok(location);
     }
-    let mut names: Vec<String> = Vec::new();
+    let (mut names, mut known) = (Vec::new(), HashSet::new());
     objects(&location, |_, object| {
-        for name in object.keys().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>() {
-            names.push(name);
+        for (name, _) in object {
+            if known.insert(name.clone()) {
+                names.push(name);
+            }
         }
         Ok(())
     })?;
     let unwritten = |source: io::Error| Error::Read { path: location.name.clone(), source };
-    let table = NamedTempFile::new().map_err(unwritten)?;
-    let mut out = BufWriter::new(table.as_file());
+    let mut table = Spool::new().map_err(unwritten)?;
+    let mut out = BufWriter::new(&mut table);
     let header = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",");
     writeln!(out, "{header}").map_err(unwritten)?;
     objects(&location, |line, object| {
@@ -58,7 +61,7 @@ pub(crate) fn unrolled(location: Location, spooled: &mut Vec<NamedTempFile>) -> 
     drop(out);
     let path = table.path().to_owned();
     spooled.push(table);
-    Ok(Location { path, ..location })
+    Ok(location.copied_to(&path))
 }
 
 /// Calls a function with every object of a file and the number of its line.
@@ -66,7 +69,14 @@ fn objects(
     location: &Location,
     mut call: impl FnMut(u64, Map<String, Value>) -> Result<(), Error>,
 ) -> Result<(), Error> {
-    let mut lines = BufReader::new(location.open()?);
+    location.unless_changed(each_object(location, &mut call))
+}
+
+fn each_object(
+    location: &Location,
+    call: &mut impl FnMut(u64, Map<String, Value>) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut lines = BufReader::new(location.open_whole()?);
     let mut text = String::new();
     for line in 1.. {
         text.clear();

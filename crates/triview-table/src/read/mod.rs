@@ -1,6 +1,7 @@
 //! From the bytes of files to batches.
 
 pub(crate) mod arrays;
+pub(crate) mod carried;
 pub(crate) mod columns;
 mod compressed;
 mod csv;
@@ -20,21 +21,25 @@ mod pattern;
 mod pending;
 mod period;
 mod pipeline;
+mod prediction;
 mod prefetch;
 mod quotes;
 mod separator;
 mod sequences;
+pub(crate) mod spool;
 pub(crate) mod table;
 mod transitions;
 mod votes;
 
+pub use carried::Carried;
 pub use features::{FeatureOptions, FeatureTable};
 pub use format::Format;
 pub use guard::silence_caught_panics;
 pub(crate) use lists::first_length_of;
-pub use origin::{Origin, Records};
+pub use origin::{Origin, Records, Stamp};
 pub use pattern::Pattern;
-pub use period::{NoPeriod, Period};
+pub use period::{NoPeriod, Period, in_time};
+pub use prediction::ClassPattern;
 pub use sequences::{Named, SequenceTable};
 pub use table::{Input, Keep, ReadOptions, Table};
 pub(crate) use transitions::INITIAL;

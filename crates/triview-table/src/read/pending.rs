@@ -1,15 +1,19 @@
 //! A batch while it is being filled, of scores or of features.
 
 use crate::error::{Error, shortened};
+use crate::memory::{Memory, trying};
 use crate::read::columns::{KeyColumn, Purpose};
 use crate::read::hash::key;
 use std::collections::BTreeMap;
 use std::path::Path;
-use triview::data::{Batch, rows_a_batch};
+use triview::data::{Batch, Witness, rows_a_batch};
 use triview::learning::FeatureBatch;
 
 /// The segment of the rows that have no value in the column.
 const MISSING: &str = "(missing)";
+
+/// The room that a text takes, in numbers.
+const TEXT: usize = 8;
 
 /// The most characters of a segment's name that are kept.
 const LONGEST: usize = 200;
@@ -32,10 +36,17 @@ pub(crate) struct Pending {
     segments: Option<Vec<u64>>,
     /// Keys of the rows' labels.
     labels: Option<Vec<u64>>,
+    /// With what chance each row was to have one; no number where that is not said.
+    label_chances: Option<Vec<f64>>,
     /// The texts of the columns that go with their rows.
     kept: Vec<Vec<Option<String>>>,
+    /// The views that have no scores, and the place of the value of each in each row.
+    witnesses: Vec<Witness>,
+    places: Vec<Vec<Option<usize>>>,
     /// What the keys of the segments and labels stand for.
     names: BTreeMap<u64, String>,
+    /// The hour of the last time that was pushed, and its key.
+    last_hour: Option<(i64, u64)>,
 }
 
 /// Why the text of a row is no key.
@@ -45,6 +56,8 @@ pub(crate) enum NoKey {
     Missing,
     /// It is no time, where a time is needed.
     NoTime { text: String },
+    /// It is no number, where one is needed.
+    NoNumber { text: String },
 }
 
 impl NoKey {
@@ -57,19 +70,34 @@ impl NoKey {
                 let expected = column.period.map_or("a time", |period| period.expects());
                 Error::NotATime { path, row, column: name, text, expected }
             }
+            NoKey::NoNumber { text } => Error::NotANumber { path, row, column: name, text },
         }
     }
 }
 
 impl Pending {
     /// An empty batch for views of these widths, of so many classes or of so many features, with so many further features of
-    /// each view.
-    pub(crate) fn new(widths: &[usize], features: &[usize]) -> Self {
+    /// each view, for witnesses, and with so many columns beside them; the bytes that cannot be had where the system refuses them.
+    pub(crate) fn new(
+        widths: &[usize],
+        features: &[usize],
+        witnesses: &[Witness],
+        kept: usize,
+    ) -> Result<Self, Memory> {
         let width = widths.iter().chain(features).sum::<usize>();
-        let capacity = rows_a_batch(width);
-        let cells = |widths: &[usize]| widths.iter().map(|width| vec![0.0; width * capacity]).collect();
-        let (scores, features) = (cells(widths), cells(features));
-        Self {
+        // A text takes some eight times the room of a number.
+        let capacity = rows_a_batch(width).min(rows_a_batch(TEXT * kept));
+        let cells = |width: &usize| {
+            let (mut cells, count) = (Vec::new(), width.saturating_mul(capacity));
+            trying(|| cells.try_reserve_exact(count))
+                .map_err(|_| Memory::of_bytes(count.saturating_mul(size_of::<f64>()) as u64))?;
+            cells.resize(count, 0.0);
+            Ok(cells)
+        };
+        let [scores, features] =
+            [widths, features].map(|widths| widths.iter().map(cells).collect::<Result<_, Memory>>());
+        let (scores, features) = (scores?, features?);
+        Ok(Self {
             capacity,
             rows: 0,
             scores,
@@ -78,9 +106,13 @@ impl Pending {
             clusters: None,
             segments: None,
             labels: None,
+            label_chances: None,
             kept: Vec::new(),
+            witnesses: witnesses.to_vec(),
+            places: vec![Vec::new(); witnesses.len()],
             names: BTreeMap::new(),
-        }
+            last_hour: None,
+        })
     }
 
     /// The most rows it can hold.
@@ -165,6 +197,22 @@ impl Pending {
             Purpose::Cluster => &mut self.clusters,
             Purpose::Segment => &mut self.segments,
             Purpose::Label => &mut self.labels,
+            Purpose::LabelChance => {
+                let text = String::from_utf8_lossy(text);
+                let chance = match missing {
+                    true => f64::NAN,
+                    false => text
+                        .trim()
+                        .parse()
+                        .map_err(|_| NoKey::NoNumber { text: shortened(text.trim(), 40) })?,
+                };
+                self.label_chances.get_or_insert_with(|| Vec::with_capacity(self.capacity)).push(chance);
+                return Ok(());
+            }
+            Purpose::Witness(place) => {
+                self.places[place].push(self.witnesses[place].place(&String::from_utf8_lossy(text)));
+                return Ok(());
+            }
             Purpose::Kept(place) => {
                 let text = (!missing).then(|| String::from_utf8_lossy(text).into_owned());
                 self.kept.resize_with(self.kept.len().max(place + 1), Vec::new);
@@ -182,9 +230,32 @@ impl Pending {
         Ok(())
     }
 
+    /// Adds the key of one more row, made of its time in seconds since 1970: the same as that of the time's text, without the text. Rows of
+    /// one hour are of one period, so that most need neither.
+    pub(crate) fn push_time(&mut self, column: &KeyColumn, second: i64) -> Result<(), NoKey> {
+        let hour = second.div_euclid(3600);
+        match (column.purpose, self.last_hour) {
+            (Purpose::Segment, Some((known, key))) if known == hour => {
+                self.segments.get_or_insert_with(|| Vec::with_capacity(self.capacity)).push(key);
+                Ok(())
+            }
+            _ => {
+                self.push_key(column, second.to_string().as_bytes())?;
+                let key = self.segments.as_ref().and_then(|keys| keys.last());
+                self.last_hour = key.map(|key| (hour, *key)).filter(|_| column.purpose == Purpose::Segment);
+                Ok(())
+            }
+        }
+    }
+
     /// Takes the keys of the labels, where a column is read for them.
     pub(crate) fn take_labels(&mut self) -> Option<Vec<u64>> {
         self.labels.take()
+    }
+
+    /// Takes the chances of the labels, where a column is read for them.
+    pub(crate) fn take_label_chances(&mut self) -> Option<Vec<f64>> {
+        self.label_chances.take()
     }
 
     /// Takes the texts of the columns that go with their rows.
@@ -213,6 +284,12 @@ impl Pending {
         self.names.get(&key).filter(|name| *name != MISSING).map(|name| (key, name.as_str()))
     }
 
+    /// The key of a row's label, and what it stands for, where a column is read for them.
+    pub(crate) fn label(&self, row: usize) -> Option<(u64, &str)> {
+        let key = *self.labels.as_ref()?.get(row)?;
+        Some((key, self.names.get(&key).map_or("", String::as_str)))
+    }
+
     /// Counts `rows` more rows as filled.
     pub(crate) fn advance(&mut self, rows: usize) {
         self.rows += rows;
@@ -231,27 +308,24 @@ impl Pending {
         (columns, self.missing.as_deref().unwrap_or_default())
     }
 
-    /// Whether all rows look like probabilities: every view that is there has numbers from 0 to 1 that add up to one. Of `second`,
-    /// views with one column for the second of two classes, only the first can be told. Zeros and ones alone are hard predictions.
-    pub(crate) fn looks_like_probabilities(&self, second: &[usize]) -> bool {
+    /// The views whose rows all look like probabilities, numbers from 0 to 1 that add up to one, and the others; a view that is missing in
+    /// all rows is neither. Of `second`, views with one column for the second of two classes, only the first can be told. Zeros and ones alone
+    /// are hard predictions, which are such only beside others that are not.
+    pub(crate) fn like_probabilities(&self, second: &[usize]) -> (Vec<usize>, Vec<usize>) {
         // Of a hundred classes rounded to three decimals the sum is off by 0.003 or so.
         const ROUNDING: f64 = 0.02;
+        let cells = |view: usize, row: usize| self.scores[view].iter().skip(row).step_by(self.capacity);
+        let there = |view: usize| (0..self.rows).filter(move |&row| !self.is_missing(view, row));
         let likely = |view: usize, row: usize| {
-            let cells = self.scores[view].iter().skip(row).step_by(self.capacity);
-            let within = cells.clone().all(|cell| (0.0..=1.0).contains(cell));
-            within && (second.contains(&view) || (cells.sum::<f64>() - 1.0).abs() <= ROUNDING)
+            let within = cells(view, row).all(|cell| (0.0..=1.0).contains(cell));
+            within && (second.contains(&view) || (cells(view, row).sum::<f64>() - 1.0).abs() <= ROUNDING)
         };
-        let mut there = (0..self.rows).flat_map(|row| (0..self.scores.len()).map(move |view| (view, row)));
-        let mut any = false;
-        let all = there.by_ref().filter(|(view, row)| !self.is_missing(*view, *row)).all(|(view, row)| {
-            any |= self.scores[view]
-                .iter()
-                .skip(row)
-                .step_by(self.capacity)
-                .any(|cell| *cell > 0.0 && *cell < 1.0);
-            likely(view, row)
-        });
-        any && all
+        let soft =
+            |view: usize| there(view).any(|row| cells(view, row).any(|cell| *cell > 0.0 && *cell < 1.0));
+        let present = (0..self.scores.len()).filter(|&view| there(view).next().is_some());
+        let (alike, others): (Vec<usize>, Vec<usize>) =
+            present.partition(|&view| there(view).all(|row| likely(view, row)));
+        if alike.iter().any(|&view| soft(view)) { (alike, others) } else { (Vec::new(), others) }
     }
 
     /// Gives the first of two classes what the second leaves of one, in views that have a column for the second alone.
@@ -260,6 +334,23 @@ impl Pending {
             let (first, second) = self.scores[view].split_at_mut(self.capacity);
             for (first, second) in first.iter_mut().zip(second).take(self.rows) {
                 *first = 1.0 - second.clamp(0.0, 1.0);
+            }
+        }
+    }
+
+    /// Takes what stands after all views: a prediction, class by class.
+    ///
+    /// # Errors
+    /// The first row that has none.
+    pub(crate) fn take_prediction(&mut self) -> Result<Vec<f64>, usize> {
+        let columns = self.scores.pop().unwrap_or_default();
+        let bit = 1_u64 << self.scores.len();
+        let mut missing = self.missing.iter().flat_map(|rows| &rows[..self.rows]);
+        match missing.position(|row| row & bit != 0) {
+            Some(row) => Err(row),
+            None => {
+                let filled = columns.chunks_exact(self.capacity).map(|column| &column[..self.rows]);
+                Ok(filled.flatten().copied().collect())
             }
         }
     }
@@ -305,6 +396,14 @@ impl Pending {
                     columns.copy_within(from..from + self.rows, column * self.rows);
                 }
                 columns.truncate(count * self.rows);
+            }
+        }
+        let (scored, scores) = (self.scores.len(), self.scores[0].len());
+        for (view, (witness, places)) in (scored..).zip(self.witnesses.iter().zip(&self.places)) {
+            self.scores.push(vec![0.0; scores]);
+            self.features.push(witness.indicators(places));
+            for (row, _) in places.iter().enumerate().filter(|(_, place)| place.is_none()) {
+                self.missing.get_or_insert_with(|| vec![0; self.capacity])[row] |= 1 << view;
             }
         }
         let mut batch = Batch::new(self.rows, self.scores)?;

@@ -59,6 +59,8 @@ pub(crate) struct Pipeline {
     /// Rows of the file that are done.
     done: u64,
     ended: bool,
+    /// Whether the columns that go with their rows are read.
+    keeping: bool,
 }
 
 /// Rows of one or more files.
@@ -83,24 +85,30 @@ struct Run {
 }
 
 impl Pipeline {
-    pub(crate) fn new(set: Arc<DataSet>) -> Self {
-        Self { set, at: 0, reader: None, done: 0, ended: false }
+    pub(crate) fn new(set: Arc<DataSet>, keeping: bool) -> Self {
+        Self { set, at: 0, reader: None, done: 0, ended: false, keeping }
     }
 
     /// The next rows; none at the end.
     pub(crate) fn rows(&mut self) -> Result<Option<Filled>, Error> {
         let set = self.set.clone();
-        let mut pending = Pending::new(&set.widths, &set.features);
+        let kept = if self.keeping { set.members[0].selection.kept().count() } else { 0 };
+        let room = Pending::new(&set.widths, &set.features, &set.options.witnessed, kept);
+        let path = &set.members[self.at.min(set.members.len() - 1)].location.name;
+        let mut pending = room.map_err(|needed| Error::NoRoom { path: path.clone(), needed })?;
         let mut runs = Vec::new();
         while pending.room() > 0 {
             let Some(member) = set.members.get(self.at) else { break };
             let reader = match &mut self.reader {
                 Some(reader) => reader,
-                None => self.reader.insert(member.read(pending.capacity(), set.options.prefetch)?),
+                None => {
+                    self.reader.insert(member.read(pending.capacity(), set.options.prefetch, self.keeping)?)
+                }
             };
             runs.push(Run { member: self.at, before: self.done, start: pending.rows() });
             match reader.fill(&mut pending)? {
                 0 => {
+                    member.location.unless_changed(Ok(()))?;
                     set.keep_length(self.at, self.done);
                     self.reader = None;
                     self.done = 0;
@@ -124,20 +132,24 @@ impl Filled {
         let (set, runs) = (&self.set, &self.runs);
         set.keep_names(self.pending.take_names());
         let labels = self.pending.take_labels().map(|keys| classes_of(set, runs, &keys)).transpose()?;
+        let chances = self.pending.take_label_chances();
         let kept = self.pending.take_kept();
         let place = |row: usize, view: usize, class: usize| {
             let (member, row) = origin(set, runs, row);
             (member.location.name.clone(), row, member.selection.label(view, class))
         };
+        let prediction = match set.options.prediction.is_some().then(|| self.pending.take_prediction()) {
+            Some(Err(row)) => {
+                let (path, row, column) = place(row, set.widths.len() - 1, 0);
+                return Err(Error::Null { path, row, column });
+            }
+            taken => taken.and_then(Result::ok),
+        };
         let second: Vec<usize> = (0..set.widths.len())
             .filter(|&view| matches!(set.members[0].selection.places[view], Place::Second(_)))
             .collect();
-        if set.options.input == Input::Unsaid
-            && matches!(runs[0], Run { member: 0, before: 0, .. })
-            && self.pending.looks_like_probabilities(&second)
-        {
-            let path = set.members[0].location.name.clone();
-            return Err(Error::Probabilities { path, rows: self.pending.rows() });
+        if set.options.input == Input::Unsaid && matches!(runs[0], Run { member: 0, before: 0, .. }) {
+            refuse_probabilities(set, &self.pending, &second)?;
         }
         if set.options.input == Input::Probability {
             self.pending.fill_in_complements(&second);
@@ -156,11 +168,34 @@ impl Filled {
                 Err(Error::FeatureNotFinite { path, row, column, value })
             }
             other => {
-                let batch = other?;
-                Ok(match labels {
-                    Some(labels) => (batch.with_labels(labels)?, kept),
-                    None => (batch, kept),
-                })
+                let mut batch = other?;
+                if let Some(prediction) = prediction {
+                    batch = batch.with_prediction(prediction).map_err(|error| match error {
+                        triview::Error::NotProbabilities { row, values } => {
+                            let (path, row, _) = place(row, 0, 0);
+                            Error::NotProbabilities { path, row, values }
+                        }
+                        other => other.into(),
+                    })?;
+                }
+                if let Some(labels) = labels {
+                    batch = batch.with_labels(labels)?;
+                }
+                if let Some(chances) = chances {
+                    batch = batch.with_label_chances(chances).map_err(|error| match error {
+                        triview::Error::LabelChance { row, value } => {
+                            let (path, row, _) = place(row, 0, 0);
+                            Error::LabelChance {
+                                path,
+                                row,
+                                column: set.options.label_chance.clone().unwrap_or_default(),
+                                value,
+                            }
+                        }
+                        other => other.into(),
+                    })?;
+                }
+                Ok((batch, kept))
             }
         }
     }
@@ -181,7 +216,7 @@ impl Filled {
         let (batch, keys) = match pending.finish_features() {
             Err(triview::Error::FeatureNotFinite { row, view, feature, value }) => {
                 let (path, row, column) = place(row, view, feature);
-                return Err(Error::NotFinite { path, row, column, value });
+                return Err(Error::FeatureNotFinite { path, row, column, value });
             }
             other => other?,
         };
@@ -204,9 +239,7 @@ impl Filled {
 /// The class of each row that has a label.
 fn classes_of(set: &DataSet, runs: &[Run], keys: &[u64]) -> Result<Vec<Option<usize>>, Error> {
     let classes = &set.members[0].selection.classes;
-    let mut known: BTreeMap<u64, Option<usize>> =
-        classes.iter().enumerate().map(|(class, name)| (key(name.as_bytes()), Some(class))).collect();
-    known.entry(key(b"")).or_insert(None);
+    let mut known = known_labels(classes);
     let mut labels = Vec::with_capacity(keys.len());
     for (row, found) in keys.iter().enumerate() {
         if let Some(class) = known.get(found) {
@@ -230,9 +263,17 @@ fn classes_of(set: &DataSet, runs: &[Run], keys: &[u64]) -> Result<Vec<Option<us
     Ok(labels)
 }
 
+/// The classes by the keys of their names, and none by that of a blank.
+pub(crate) fn known_labels(classes: &[String]) -> BTreeMap<u64, Option<usize>> {
+    let mut known: BTreeMap<u64, Option<usize>> =
+        classes.iter().enumerate().map(|(class, name)| (key(name.as_bytes()), Some(class))).collect();
+    known.entry(key(b"")).or_insert(None);
+    known
+}
+
 /// The class that a label which is no class's name may still mean. A column of whole numbers with gaps is often written as one
 /// of floating-point numbers, in which a gap is no number and 1 is 1.0.
-fn meant(label: &str, classes: &[String]) -> Option<Option<usize>> {
+pub(crate) fn meant(label: &str, classes: &[String]) -> Option<Option<usize>> {
     let by_name = classes.iter().position(|class| class.trim() == label);
     if by_name.is_some() {
         return Some(by_name);
@@ -267,7 +308,13 @@ impl Pipeline {
         if self.ended {
             return None;
         }
-        let filled = self.rows().and_then(|filled| filled.map(finish).transpose()).transpose();
+        let filled = self.rows().and_then(|filled| filled.map(finish).transpose());
+        // What is wrong with a row says nothing where a file that it may be from was changed meanwhile.
+        let filled = filled.map_err(|error| {
+            let mut begun = self.set.members.iter().take(self.at + 1);
+            begun.find_map(|member| member.location.unless_changed(Ok(())).err()).unwrap_or(error)
+        });
+        let filled = filled.transpose();
         self.ended = !matches!(filled, Some(Ok(_)));
         filled
     }
@@ -278,6 +325,25 @@ impl Iterator for Pipeline {
 
     fn next(&mut self) -> Option<Self::Item> {
         self.advance(Filled::scores)
+    }
+}
+
+/// Refuses what looks like probabilities, of all views or of some: an ensemble's output beside the scores that it was made of is no view of
+/// its own, and a column of a view of one can be anything.
+fn refuse_probabilities(set: &DataSet, pending: &Pending, second: &[usize]) -> Result<(), Error> {
+    let (alike, others) = pending.like_probabilities(second);
+    let Member { location, selection, .. } = &set.members[0];
+    let (path, rows) = (location.name.clone(), pending.rows());
+    let name = |view: &usize| selection.views[*view].clone();
+    if !alike.is_empty() && others.is_empty() {
+        return Err(Error::Probabilities { path, rows });
+    }
+    match alike.iter().find(|view| !second.contains(view)) {
+        Some(view) => {
+            let others = others.iter().map(name).collect();
+            Err(Error::SomeProbabilities { path, rows, view: name(view), others })
+        }
+        None => Ok(()),
     }
 }
 

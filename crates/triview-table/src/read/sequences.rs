@@ -1,10 +1,12 @@
 //! Tables of sequences: one row a token, with the columns `sequence`, `position` and `emission:<state>`.
 
 use crate::error::Error;
-use crate::read::columns::{POSITION, SEQUENCE, select_sequences};
+use crate::memory::Memory;
+use crate::read::columns::{POSITION, Purpose, SEQUENCE, select_sequences};
 use crate::read::origin::Origin;
-use crate::read::pipeline::{Filled, Pipeline};
+use crate::read::pipeline::{Filled, Pipeline, known_labels, meant};
 use crate::read::table::{DataSet, Member, ReadOptions, locate};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use triview::data::{Batches, Source};
@@ -51,9 +53,17 @@ impl SequenceTable {
     /// # Errors
     /// As [`SequenceTable::open`]'s.
     pub fn of(origins: &[Origin], states: &[String]) -> Result<Self, Error> {
-        let (locations, spooled) = locate(origins)?;
+        Self::labelled(origins, states, None)
+    }
+
+    /// The same with the true states of some whole sequences, from this column, empty elsewhere.
+    ///
+    /// # Errors
+    /// As [`SequenceTable::open`]'s.
+    pub fn labelled(origins: &[Origin], states: &[String], label: Option<&str>) -> Result<Self, Error> {
+        let (locations, spooled) = locate(origins, Memory::default())?;
         let open = |location| {
-            Member::inspect(location, |path, columns| select_sequences(path, columns, Some(states)))
+            Member::inspect(location, |path, columns| select_sequences(path, columns, Some(states), label))
         };
         let members = locations.into_iter().map(open).collect::<Result<Vec<Member>, Error>>()?;
         let first = members.first().ok_or(Error::NoFiles)?;
@@ -77,8 +87,9 @@ impl SequenceTable {
     /// Reads all sequences from the first on, with their names.
     pub fn named(&self) -> impl Iterator<Item = Result<Named, Error>> {
         Assembly {
-            pipeline: Pipeline::new(self.set.clone()),
+            pipeline: Pipeline::new(self.set.clone(), false),
             k: self.states.len(),
+            known: known_labels(&self.states),
             open: None,
             first: None,
             ended: false,
@@ -106,12 +117,16 @@ struct Open {
     name: String,
     next: i64,
     emission: Vec<f64>,
+    /// The true states, where it has labels.
+    states: Option<Vec<usize>>,
 }
 
 /// Puts rows together to sequences.
 struct Assembly {
     pipeline: Pipeline,
     k: usize,
+    /// What labels mean, by their keys.
+    known: BTreeMap<u64, Option<usize>>,
     open: Option<Open>,
     /// The position that sequences begin at.
     first: Option<i64>,
@@ -161,12 +176,23 @@ impl Assembly {
                 let sequence = name.to_owned();
                 return Err(Error::FirstPosition { path: path(), row: place, sequence, found, expected });
             }
-            self.open = Some(Open { key, name: name.to_owned(), next: found, emission: Vec::new() });
+            let states = self.label(rows, row, name)?.map(|_| Vec::new());
+            self.open = Some(Open { key, name: name.to_owned(), next: found, emission: Vec::new(), states });
         }
+        let label = self.label(rows, row, name)?;
         let Some(open) = &mut self.open else { return Ok(()) };
         if found != open.next {
             let (sequence, expected) = (open.name.clone(), open.next);
             return Err(Error::PositionOrder { path: path(), row: place, sequence, found, expected });
+        }
+        match (&mut open.states, label) {
+            (None, None) => {}
+            (Some(states), Some(label)) => states.push(label),
+            (_, label) => {
+                let (column, sequence) = (label_column(member), open.name.clone());
+                let labelled = label.is_some();
+                return Err(Error::PartlyLabelled { path: path(), row: place, column, sequence, labelled });
+            }
         }
         open.next += 1;
         for state in 0..self.k {
@@ -180,14 +206,42 @@ impl Assembly {
         Ok(())
     }
 
+    /// The true state of a row, where it has a label.
+    fn label(&mut self, rows: &Filled, row: usize, sequence: &str) -> Result<Option<usize>, Error> {
+        let Some((key, text)) = rows.pending.label(row) else { return Ok(None) };
+        if let Some(state) = self.known.get(&key) {
+            return Ok(*state);
+        }
+        let (member, place) = rows.origin(row);
+        let states = &member.selection.classes;
+        let Some(state) = meant(text.trim(), states) else {
+            return Err(Error::NoSuchState {
+                path: member.location.name.clone(),
+                row: place,
+                column: label_column(member),
+                sequence: sequence.into(),
+                label: text.into(),
+                states: states.clone(),
+            });
+        };
+        self.known.insert(key, state);
+        Ok(state)
+    }
+
     /// Ends the sequence that is open.
     fn close(&mut self, named: &mut Named) -> Result<(), Error> {
         if let Some(open) = self.open.take() {
-            named.sequences.push(&open.emission)?;
+            named.sequences.push_labelled(&open.emission, open.states)?;
             named.names.push(open.name);
         }
         Ok(())
     }
+}
+
+/// The column of labels of a file.
+fn label_column(member: &Member) -> String {
+    let label = member.selection.keys.iter().find(|key| key.purpose == Purpose::Label);
+    label.map(|key| key.name.clone()).unwrap_or_default()
 }
 
 impl Iterator for Assembly {

@@ -3,7 +3,9 @@
 use super::{csv, ipc, npy, parquet};
 use crate::arrow;
 use crate::error::Error;
-use crate::read::columns::{Column, Selection, select};
+use crate::memory::Memory;
+use crate::read::carried::Carried;
+use crate::read::columns::{Column, Purpose, Selection, select};
 use crate::read::compressed::unpacked;
 use crate::read::format::Format;
 use crate::read::json_lines::unrolled;
@@ -13,16 +15,16 @@ use crate::read::pattern::Pattern;
 use crate::read::pending::Pending;
 use crate::read::period::Period;
 use crate::read::pipeline::{Batches, Pipeline};
+use crate::read::prediction::ClassPattern;
+use crate::read::spool::Spool;
 use ::parquet::arrow::arrow_reader::ArrowReaderMetadata;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
 use std::collections::{BTreeMap, HashSet};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use tempfile::NamedTempFile;
-use triview::data::{Batch, Schema, Source};
+use triview::data::{Batch, Counted, MOST_VIEWS, Schema, Source, Witness};
 
 /// What the numbers of a table are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -71,15 +73,26 @@ pub struct ReadOptions {
     pub period: Option<Period>,
     /// A column with the class of each row that is known, empty elsewhere.
     pub label: Option<String>,
+    /// A column with the chance that a row had to be labelled, where these were not all alike; it matters where there is a label.
+    pub label_chance: Option<String>,
+    /// Columns without scores that tell classes apart by how their values are distributed: each is a view that identifies and is not
+    /// judged. Two views and one of them are enough.
+    pub witnesses: Vec<String>,
+    /// The same with the values that are told apart, where these are known; otherwise opening a table reads it once to count them.
+    pub witnessed: Vec<Witness>,
+    /// The columns of another model's output, probabilities of the classes, which go with their rows and are no view's.
+    pub prediction: Option<ClassPattern>,
     /// The columns whose texts [`Table::keeping`] gives with the rows.
     pub keep: Keep,
     /// Whether to decode ahead on other threads.
     pub prefetch: bool,
+    /// The most memory that decoding may take.
+    pub memory: Memory,
 }
 
 /// One data set of one or more files, possibly of different formats.
 ///
-/// Opening reads only headers and footers; every reading after it opens the files again.
+/// Opening reads only headers and footers, and the columns of witnesses; every reading after it opens the files again.
 #[derive(Debug)]
 pub struct Table {
     schema: Schema,
@@ -92,7 +105,7 @@ pub struct Table {
 pub(crate) struct DataSet {
     pub(crate) members: Vec<Member>,
     pub(crate) options: ReadOptions,
-    /// The cells of each view: one a class, or one a feature.
+    /// The cells of each view: one a class, or one a feature. A prediction is beside the views, as the last.
     pub(crate) widths: Vec<usize>,
     /// The number of further features of each view.
     pub(crate) features: Vec<usize>,
@@ -102,7 +115,7 @@ pub(crate) struct DataSet {
     /// The rows of the files that have been read to their ends.
     lengths: Mutex<BTreeMap<usize, u64>>,
     /// The copies of pipes, which vanish with the table.
-    _spooled: Vec<NamedTempFile>,
+    _spooled: Vec<Spool>,
 }
 
 impl DataSet {
@@ -111,7 +124,7 @@ impl DataSet {
         members: Vec<Member>,
         options: ReadOptions,
         (widths, features): (Vec<usize>, Vec<usize>),
-        spooled: Vec<NamedTempFile>,
+        spooled: Vec<Spool>,
     ) -> Arc<Self> {
         let (clipped, names, lengths) = (AtomicU64::new(0), Mutex::default(), Mutex::default());
         Arc::new(Self { members, options, widths, features, clipped, names, lengths, _spooled: spooled })
@@ -131,12 +144,14 @@ impl DataSet {
 
     /// The columns that go with their rows, and whether every file declares them to hold whole numbers.
     pub(crate) fn kept_columns(&self) -> Vec<(String, bool)> {
-        let whole = |name: &str| {
-            let of_file = |member: &Member| member.selection.kept().any(|c| c.name == name && c.whole);
-            self.members.iter().all(of_file)
+        let whole = |member: &'_ Member| -> HashSet<String> {
+            let whole = member.selection.kept().filter(|column| column.whole);
+            whole.map(|column| column.name.clone()).collect()
         };
+        let whole: Vec<HashSet<String>> = self.members.iter().map(whole).collect();
+        let is_whole = |name: &str| whole.iter().all(|of_file| of_file.contains(name));
         let first = self.members[0].selection.kept();
-        first.map(|column| (column.name.clone(), whole(&column.name))).collect()
+        first.map(|column| (column.name.clone(), is_whole(&column.name))).collect()
     }
 
     /// What the key of a segment stands for.
@@ -165,7 +180,7 @@ impl Table {
     /// # Errors
     /// As [`Table::open`]'s; [`Error::RecordsDiffer`] for record batches whose columns are not those of the first.
     pub fn of(origins: &[Origin], options: &ReadOptions) -> Result<Table, Error> {
-        let (locations, spooled) = locate(origins)?;
+        let (locations, spooled) = locate(origins, options.memory)?;
         let members = locations
             .into_iter()
             .map(|location| Member::open(location, options))
@@ -184,18 +199,26 @@ impl Table {
     fn of_members(
         mut members: Vec<Member>,
         options: &ReadOptions,
-        spooled: Vec<NamedTempFile>,
+        spooled: Vec<Spool>,
     ) -> Result<Table, Error> {
         let first = members.first().ok_or(Error::NoFiles)?.location.name.clone();
         // Lists in a file without rows have no length yet: then any file with rows says it.
         let named = members.iter().find(|member| !member.selection.classes.is_empty());
-        let named = named.ok_or_else(|| Error::NoRows { path: first.clone() })?;
-        let schema = Schema::new(named.selection.views.clone(), named.selection.classes.clone())?;
-        let names = |features: &Vec<(String, usize)>| features.iter().map(|(name, _)| name.clone()).collect();
-        let schema = schema.with_covariates(named.selection.features.iter().map(names).collect())?;
+        let unnamed = || match members.iter().find(|member| !member.empty) {
+            Some(Member { location, selection, .. }) => {
+                Error::NoLists { path: location.name.clone(), column: selection.views[0].clone() }
+            }
+            None => Error::NoRows { path: first.clone() },
+        };
+        let named = named.ok_or_else(unnamed)?;
         if members.iter().all(|member| member.empty) {
             return Err(Error::NoRows { path: first });
         }
+        let names = |features: &Vec<(String, usize)>| features.iter().map(|(name, _)| name.clone()).collect();
+        let features = named.selection.features.iter().map(names).collect();
+        let witnessed = witnesses(&members, options)?;
+        let (views, classes) = (named.selection.views.clone(), named.selection.classes.clone());
+        let schema = Schema::with_witnesses(views, classes, features, witnessed.clone())?;
         let like = named.location.name.clone();
         for Member { location, selection, .. } in &mut members {
             if selection.unmeasured().is_some() {
@@ -204,9 +227,14 @@ impl Table {
             selection.align(&location.name, &like, &schema)?;
         }
         keep_what_all_have(&mut members);
-        let widths = vec![schema.k(); schema.views().len()];
-        let features = (0..schema.views().len()).map(|view| schema.covariates(view).len()).collect();
-        let set = DataSet::new(members, options.clone(), (widths, features), spooled);
+        let views = schema.scored().len();
+        if options.prediction.is_some() && schema.views().len() == MOST_VIEWS {
+            return Err(triview::Error::TooManyViews { views: MOST_VIEWS + 1, most: MOST_VIEWS }.into());
+        }
+        let places = views + usize::from(options.prediction.is_some());
+        let features = (0..views).map(|view| schema.covariates(view).len()).collect();
+        let options = ReadOptions { witnessed, ..options.clone() };
+        let set = DataSet::new(members, options, (vec![schema.k(); places], features), spooled);
         Ok(Table { schema, ignored: set.ignored(), set })
     }
 
@@ -234,9 +262,20 @@ impl Table {
     pub fn keeping(
         &self,
     ) -> Result<impl Iterator<Item = Result<(Batch, Vec<Vec<Option<String>>>), Error>>, Error> {
+        self.read(true)
+    }
+
+    fn read(&self, keeping: bool) -> Result<Batches, Error> {
         self.set.clipped.store(0, Ordering::Relaxed);
-        Batches::new(Pipeline::new(self.set.clone()), self.set.options.prefetch)
+        Batches::new(Pipeline::new(self.set.clone(), keeping), self.set.options.prefetch)
             .map_err(|source| self.set.members[0].location.unreadable(source))
+    }
+
+    /// The columns that go with their rows, to be copied as they are: where all files are Parquet files with such columns of
+    /// the same types, one value a row each.
+    pub fn carried(&self) -> Option<Carried> {
+        let files: Option<Vec<_>> = self.set.members.iter().map(Member::carried).collect();
+        Carried::of(files?.into_iter())
     }
 
     /// How many probabilities the latest reading raised to 1e-15 because they were below it, most often zero.
@@ -246,7 +285,7 @@ impl Table {
 
     /// The value of [`ReadOptions::segment`]'s column that a segment's key stands for, shortened if it is very long;
     /// `(missing)` for rows without one. Known once a batch with the segment has been read, and of the first
-    /// hundred thousand segments only: no more than a thousand are ever answered.
+    /// hundred thousand segments only: no more than five thousand are ever answered.
     pub fn segment_name(&self, key: u64) -> Option<String> {
         self.set.name(key)
     }
@@ -259,6 +298,12 @@ impl Table {
         let (path, row) = self.file_of(row);
         let source = triview::Error::LossNotFinite { loss, row, view, class, value };
         Error::InFile { path: path.into(), source }
+    }
+
+    /// The Arrow streams that end without saying so: whoever wrote one may have been stopped, and rows be missing.
+    pub fn unended(&self) -> Vec<&Path> {
+        let unended = |member: &&Member| matches!(&member.head, Head::Arrow(head) if !head.ended);
+        self.set.members.iter().filter(unended).map(|member| member.location.name.as_path()).collect()
     }
 
     /// How many files, or tables in memory, make it up.
@@ -289,7 +334,7 @@ impl DataSet {
     }
 
     /// The file of a row of the data set that has been read, and its row there, both counted from zero.
-    fn file_of(&self, mut row: u64) -> (&Member, u64) {
+    pub(crate) fn file_of(&self, mut row: u64) -> (&Member, u64) {
         let lengths = self.lengths();
         let last = self.members.len() - 1;
         for (at, member) in self.members.iter().enumerate() {
@@ -327,21 +372,54 @@ impl Source for Table {
     }
 
     fn batches(&self) -> Result<triview::data::Batches<'_, Batch, Error>, Error> {
-        Ok(Box::new(self.keeping()?.map(|read| Ok(Arc::new(read?.0)))))
+        Ok(Box::new(self.read(false)?.map(|read| Ok(Arc::new(read?.0)))))
     }
+}
+
+/// What the witnesses' values are: as they are known, or counted over all rows.
+fn witnesses(members: &[Member], options: &ReadOptions) -> Result<Vec<Witness>, Error> {
+    let known = |name: &String| options.witnessed.iter().find(|witness| witness.name() == name).cloned();
+    let known: Vec<Option<Witness>> = options.witnesses.iter().map(known).collect();
+    let mut counted = vec![Counted::default(); known.len()];
+    for member in members {
+        let of_place = |place: usize| {
+            let column = member.selection.keys.iter().find(|key| key.purpose == Purpose::Witness(place));
+            Some((column?.at, place)).filter(|_| known[place].is_none())
+        };
+        let mut wanted: Vec<(usize, usize)> = (0..known.len()).filter_map(of_place).collect();
+        wanted.sort_unstable();
+        let columns: Vec<usize> = wanted.iter().map(|(at, _)| *at).collect();
+        if columns.is_empty() {
+            continue;
+        }
+        member.texts(&columns, &mut |_, texts| {
+            for ((_, place), text) in wanted.iter().zip(texts) {
+                counted[*place].add(&String::from_utf8_lossy(text));
+            }
+            Ok(())
+        })?;
+    }
+    let all = options.witnesses.iter().zip(known).zip(counted);
+    all.map(|((name, known), counted)| Ok(known.map_or_else(|| counted.witness(name), Ok)?)).collect()
 }
 
 /// Lets only those columns go with their rows that every file has.
 pub(crate) fn keep_what_all_have(members: &mut [Member]) {
     let Some((first, others)) = members.split_first() else { return };
-    let has = |member: &Member, name: &str| member.selection.kept().any(|column| column.name == name);
+    let names = |member: &'_ Member| -> HashSet<String> {
+        member.selection.kept().map(|column| column.name.clone()).collect()
+    };
+    let others: Vec<HashSet<String>> = others.iter().map(names).collect();
     let kept = first.selection.kept().map(|column| column.name.clone());
-    let kept: Vec<String> = kept.filter(|name| others.iter().all(|member| has(member, name))).collect();
+    let kept: Vec<String> = kept.filter(|name| others.iter().all(|other| other.contains(name))).collect();
     members.iter_mut().for_each(|member| member.selection.keep(&kept));
 }
 
+/// The most files that stay open as long as they may be read again: systems grant a process some hundreds.
+const MOST_HELD: usize = 100;
+
 /// Where the files are; `-` is standard input, and it and other pipes are copied to temporary files.
-pub(crate) fn locate(origins: &[Origin]) -> Result<(Vec<Location>, Vec<NamedTempFile>), Error> {
+pub(crate) fn locate(origins: &[Origin], memory: Memory) -> Result<(Vec<Location>, Vec<Spool>), Error> {
     let mut spooled = Vec::new();
     let mut locations: Vec<Location> = Vec::new();
     for origin in origins {
@@ -352,11 +430,12 @@ pub(crate) fn locate(origins: &[Origin]) -> Result<(Vec<Location>, Vec<NamedTemp
                 continue;
             }
         };
-        let location = Location::of(path);
+        let location = Location::of(path).within(memory).held(locations.len() < MOST_HELD);
         let location = if path == Path::new("-") {
-            spool("standard input".into(), io::stdin().lock(), &mut spooled)?
+            let location = Location::of(Path::new("standard input")).within(memory);
+            spool(&location, io::stdin().lock(), &mut spooled)?
         } else if location.is_pipe() {
-            spool(path.clone(), location.open()?, &mut spooled)?
+            spool(&location, location.open()?, &mut spooled)?
         } else {
             location
         };
@@ -366,12 +445,12 @@ pub(crate) fn locate(origins: &[Origin]) -> Result<(Vec<Location>, Vec<NamedTemp
 }
 
 /// Copies a pipe to a temporary file.
-fn spool(name: PathBuf, mut pipe: impl Read, spooled: &mut Vec<NamedTempFile>) -> Result<Location, Error> {
-    let copy = NamedTempFile::new().and_then(|mut file| io::copy(&mut pipe, &mut file).map(|_| file));
-    let file = copy.map_err(|source| Error::Read { path: name.clone(), source })?;
+fn spool(location: &Location, mut pipe: impl Read, spooled: &mut Vec<Spool>) -> Result<Location, Error> {
+    let copy = Spool::new().and_then(|mut file| io::copy(&mut pipe, &mut file).map(|_| file));
+    let file = copy.map_err(|source| location.unreadable(source))?;
     let path = file.path().to_owned();
     spooled.push(file);
-    Ok(Location { name, ..Location::of(&path) })
+    Ok(location.copied_to(&path))
 }
 
 /// Something that appends a file's rows to batches.
@@ -407,7 +486,7 @@ pub(crate) struct Member {
 enum Head {
     Csv(csv::Header),
     Parquet(ArrowReaderMetadata),
-    Arrow(SchemaRef),
+    Arrow(ipc::Head),
     Npy(npy::Header),
     Records(Records),
 }
@@ -434,36 +513,53 @@ impl Member {
         select: impl FnOnce(&Path, &[Column]) -> Result<Selection, Error>,
     ) -> Result<Self, Error> {
         let inspection = match &location.records {
-            Some(records) => arrow::inspect(records)?.map(Head::Records),
-            None => match Format::detect(&mut location.open()?, &location.name)? {
-                Format::Csv => csv::inspect(&location)?.map(Head::Csv),
-                Format::Parquet => parquet::inspect(&location)?.map(Head::Parquet),
-                Format::Arrow => ipc::inspect(&location)?.map(Head::Arrow),
-                Format::Npy => npy::inspect(&location)?.map(Head::Npy),
-            },
+            Some(records) => arrow::inspect(records).map(|found| found.map(Head::Records)),
+            None => location.unless_changed(inspect(&location)),
         };
-        let Inspection { head, columns, rows, empty } = inspection;
+        let Inspection { head, columns, rows, empty } = inspection?;
         let selection = select(&location.name, &columns)?;
         Ok(Self { location, selection, head, rows, empty })
     }
 
-    /// The length of the first list of a column, where the file has such a list.
-    pub(crate) fn list_length(&self, column: usize) -> Result<Option<usize>, Error> {
-        match &self.head {
-            Head::Parquet(head) => parquet::list_length(&self.location, head, column),
-            Head::Arrow(schema) => ipc::list_length(&self.location, schema, column),
-            Head::Records(records) => arrow::list_length(records, column),
-            Head::Csv(_) | Head::Npy(_) => Ok(None),
+    /// Where the columns that go with their rows are, in their order, if it is a Parquet file.
+    fn carried(&self) -> Option<(&Location, &ArrowReaderMetadata, Vec<usize>)> {
+        let Head::Parquet(head) = &self.head else { return None };
+        let mut places = vec![None; self.selection.kept().count()];
+        for column in self.selection.kept() {
+            if let Purpose::Kept(place) = column.purpose {
+                places[place] = Some(column.at);
+            }
         }
+        // Columns of one name would have one place.
+        let places: Option<Vec<usize>> = places.into_iter().collect();
+        Some((&self.location, head, places.filter(|places| !places.is_empty())?))
     }
 
-    /// Reads the rows from the first on, in chunks that suit batches of `chunk` rows.
-    pub(crate) fn read(&self, chunk: usize, prefetch: bool) -> Result<Box<dyn Reader>, Error> {
-        let (location, selection) = (&self.location, &self.selection);
+    /// The length of the first list of a column, where the file has such a list.
+    pub(crate) fn list_length(&self, column: usize) -> Result<Option<usize>, Error> {
+        self.location.unless_changed(match &self.head {
+            Head::Parquet(head) => parquet::list_length(&self.location, head, column),
+            Head::Arrow(head) => ipc::list_length(&self.location, &head.schema, column),
+            Head::Records(records) => arrow::list_length(records, column),
+            Head::Csv(_) | Head::Npy(_) => Ok(None),
+        })
+    }
+
+    /// Reads the rows from the first on, in chunks that suit batches of `chunk` rows; with the columns that go with them, or without.
+    pub(crate) fn read(&self, chunk: usize, prefetch: bool, keeping: bool) -> Result<Box<dyn Reader>, Error> {
+        let location = &self.location;
+        let bare;
+        let selection = match keeping || self.selection.kept().next().is_none() {
+            true => &self.selection,
+            false => {
+                bare = self.selection.bare();
+                &bare
+            }
+        };
         Ok(match &self.head {
             Head::Csv(header) => Box::new(csv::read(location, header, selection)?),
             Head::Parquet(head) => parquet::read(location, head, selection, chunk, prefetch)?,
-            Head::Arrow(schema) => Box::new(ipc::read(location, schema, selection, chunk)?),
+            Head::Arrow(head) => Box::new(ipc::read(location, &head.schema, selection, chunk)?),
             Head::Npy(header) => Box::new(npy::read(location, header, selection)?),
             Head::Records(records) => arrow::read(location, records, selection),
         })
@@ -473,15 +569,25 @@ impl Member {
 impl Member {
     /// Gives the text of some columns, ascending, to `visit` row by row; what is missing has none.
     pub(crate) fn texts(&self, columns: &[usize], visit: Visit<'_>) -> Result<(), Error> {
-        match &self.head {
+        self.location.unless_changed(match &self.head {
             Head::Csv(header) => csv::texts(&self.location, header, columns, visit),
             Head::Parquet(head) => parquet::texts(&self.location, head, columns, visit),
-            Head::Arrow(schema) => ipc::texts(&self.location, schema, columns, visit),
+            Head::Arrow(head) => ipc::texts(&self.location, &head.schema, columns, visit),
             Head::Records(records) => arrow::texts(&self.location, records, columns, visit),
             // An array has numbers only.
             Head::Npy(_) => Err(Error::NoVotes { path: self.location.name.clone(), found: Vec::new() }),
-        }
+        })
     }
+}
+
+/// Looks at the beginning and the end of a file.
+fn inspect(location: &Location) -> Result<Inspection<Head>, Error> {
+    Ok(match Format::detect(&mut location.open()?, &location.name)? {
+        Format::Csv => csv::inspect(location)?.map(Head::Csv),
+        Format::Parquet => parquet::inspect(location)?.map(Head::Parquet),
+        Format::Arrow => ipc::inspect(location)?.map(Head::Arrow),
+        Format::Npy => npy::inspect(location)?.map(Head::Npy),
+    })
 }
 
 impl<H> Inspection<H> {

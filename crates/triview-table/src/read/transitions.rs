@@ -15,8 +15,13 @@ pub(crate) const INITIAL: &str = "initial";
 /// [`Error::Transitions`] for what is not such a square, [`Error::NotANumber`], and those of [`Chain::new`].
 pub fn read_transitions(path: &Path) -> Result<Chain, Error> {
     let location = Location::of(path);
+    location.unless_changed(read(&location))
+}
+
+fn read(location: &Location) -> Result<Chain, Error> {
+    let path = location.name.as_path();
     let refuse = |reason: String| Error::Transitions { path: path.into(), reason };
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(location.open()?);
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(location.open_whole()?);
     let broken = |error: csv::Error| refuse(format!("it cannot be read: {error}"));
     let header = reader.headers().map_err(broken)?;
     let states: Vec<String> = header.iter().skip(1).map(|name| name.trim().to_owned()).collect();

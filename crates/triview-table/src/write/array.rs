@@ -1,10 +1,9 @@
 //! Arrays of three axes, written part by part as NPY.
 
-use super::replace;
+use super::{Output, replace};
 use crate::error::Error;
 use crate::read::format::Format;
-use std::fs::File;
-use std::io::{self, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Writes an array of so many rows as there are, each of this shape, and says how many there are. Every part has the numbers of
@@ -34,7 +33,7 @@ pub fn write_array<E: From<Error>>(
 
 /// Writes the header and the rows of an array.
 pub(crate) fn write_rows(
-    output: &mut BufWriter<File>,
+    output: &mut Output,
     shape: [usize; 2],
     parts: impl Iterator<Item = io::Result<Vec<f64>>>,
 ) -> io::Result<u64> {

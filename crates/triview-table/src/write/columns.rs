@@ -1,15 +1,17 @@
 //! Tables of named columns of text and numbers, written part by part.
 
-use super::replace;
+use super::{Output, replace};
 use crate::error::Error;
 use crate::read::format::Format;
 use ::parquet::arrow::ArrowWriter;
 use arrow_array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
+
+/// The most bytes of a row group, after which the next one begins.
+const MOST_HELD: usize = 128 << 20;
 
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,13 +110,13 @@ pub fn write_columns<E: From<Error>>(
 
 /// A file of one format, while it is written.
 enum Writer<'a> {
-    Csv(Box<csv::Writer<&'a mut BufWriter<File>>>),
-    Parquet(SchemaRef, Box<ArrowWriter<&'a mut BufWriter<File>>>),
-    Arrow(SchemaRef, Box<arrow_ipc::writer::FileWriter<&'a mut BufWriter<File>>>),
+    Csv(Box<csv::Writer<&'a mut Output>>),
+    Parquet(SchemaRef, Box<ArrowWriter<&'a mut Output>>),
+    Arrow(SchemaRef, Box<arrow_ipc::writer::FileWriter<&'a mut Output>>),
 }
 
 impl<'a> Writer<'a> {
-    fn new(format: Format, output: &'a mut BufWriter<File>, schema: SchemaRef) -> io::Result<Self> {
+    fn new(format: Format, output: &'a mut Output, schema: SchemaRef) -> io::Result<Self> {
         Ok(match format {
             Format::Parquet => {
                 let writer = ArrowWriter::try_new(output, schema.clone(), None).map_err(io::Error::other)?;
@@ -144,7 +146,12 @@ impl<'a> Writer<'a> {
             }
             Writer::Parquet(schema, writer) => {
                 let batch = RecordBatch::try_new(schema.clone(), arrays()).map_err(io::Error::other)?;
-                writer.write(&batch).map_err(io::Error::other)
+                writer.write(&batch).map_err(io::Error::other)?;
+                // A row group is held until it is complete.
+                if writer.memory_size() > MOST_HELD {
+                    writer.flush().map_err(io::Error::other)?;
+                }
+                Ok(())
             }
             Writer::Arrow(schema, writer) => {
                 let batch = RecordBatch::try_new(schema.clone(), arrays()).map_err(io::Error::other)?;

@@ -1,7 +1,7 @@
 //! Score tables, written.
 
 use super::array::write_rows;
-use super::replace;
+use super::{Output, replace};
 use crate::error::Error;
 use crate::read::format::Format;
 use ::parquet::arrow::ArrowWriter;
@@ -11,8 +11,7 @@ use ::parquet::schema::types::ColumnPath;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray};
 use arrow_schema::{DataType, Field, SchemaRef};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use triview::data::{Batch, Schema};
@@ -20,7 +19,6 @@ use triview::data::{Batch, Schema};
 /// The column of true classes in a table with labels.
 const LABEL: &str = "label";
 
-type Output = BufWriter<File>;
 /// The class of each row, where it is known.
 type Labels = Vec<Option<usize>>;
 

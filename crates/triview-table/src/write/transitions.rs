@@ -1,6 +1,6 @@
 //! Files of transition potentials, written.
 
-use super::replace;
+use super::{Output, replace};
 use crate::error::Error;
 use crate::read::INITIAL;
 use std::io;
@@ -12,7 +12,7 @@ use triview::sequences::Chain;
 /// # Errors
 /// [`Error::Write`].
 pub fn write_transitions(path: &Path, chain: &Chain) -> Result<(), Error> {
-    let write = |output: &mut io::BufWriter<std::fs::File>| -> io::Result<()> {
+    let write = |output: &mut Output| -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(output);
         let states = chain.states();
         writer.write_record(["state"].into_iter().chain(states.iter().map(String::as_str)))?;

@@ -44,6 +44,8 @@ def parquet():
     write("split", scores(pa.float32()), compression="none", use_dictionary=False, column_encoding="BYTE_STREAM_SPLIT")
     write("list", lists(pa.list_(pa.float32())), compression="snappy", row_group_size=3)
     write("fixed", lists(pa.list_(pa.float64(), 2)), compression="none")
+    plain = {"compression": "none", "use_dictionary": False, "write_page_checksum": True}
+    write("checksum", scores(pa.float64()), **plain)
 
 
 def ipc():

@@ -114,7 +114,7 @@ fn tables_that_other_programs_wrote() {
             read_files += 1;
         }
     }
-    assert_eq!(read_files, 21);
+    assert_eq!(read_files, 22);
     for name in ["valid.moments", "valid.json"] {
         let path = corpus.join("moments").join(name);
         assert_eq!(is_moments(&path), name == "valid.moments");

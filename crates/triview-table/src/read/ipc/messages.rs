@@ -32,6 +32,8 @@ pub(super) struct Messages {
     at: u64,
     /// Where the stream ends.
     end: u64,
+    /// Whether its end was said: by a footer, or by the marker of a stream once that is read.
+    pub(super) ended: bool,
 }
 
 impl Messages {
@@ -39,8 +41,7 @@ impl Messages {
     pub(super) fn open(location: &Location) -> Result<Self, Error> {
         let unreadable = |source| location.unreadable(source);
         let mut file = location.open()?;
-        let length = file.seek(SeekFrom::End(0)).map_err(unreadable)?;
-        file.rewind().map_err(unreadable)?;
+        let length = location.length();
         let mut magic = [0; 8];
         if length >= 8 {
             file.read_exact(&mut magic).map_err(unreadable)?;
@@ -52,7 +53,7 @@ impl Messages {
             if length < 18 {
                 return Err(no_footer());
             }
-            file.seek(SeekFrom::End(-10)).map_err(unreadable)?;
+            file.seek(SeekFrom::Start(length - 10)).map_err(unreadable)?;
             file.read_exact(&mut tail).map_err(unreadable)?;
             let footer = read_footer_length(tail).map_err(|_| no_footer())? as u64;
             (8, length.checked_sub(10 + footer).filter(|end| *end >= 8).ok_or_else(no_footer)?)
@@ -60,7 +61,8 @@ impl Messages {
             (0, length)
         };
         file.seek(SeekFrom::Start(at)).map_err(unreadable)?;
-        let mut messages = Self { location: location.clone(), input: BufReader::new(file), at, end };
+        let mut messages =
+            Self { location: location.clone(), input: BufReader::new(file), at, end, ended: framed };
         if framed {
             messages.skip_padding()?;
         }
@@ -104,6 +106,7 @@ impl Messages {
             word = self.word()?;
         }
         if word == 0 {
+            self.ended = true;
             return Ok(None);
         }
         let metadata = self.bytes(u64::from(word))?;
@@ -138,9 +141,8 @@ impl Messages {
         if length > self.end.saturating_sub(self.at) {
             return Err(self.ends_early());
         }
-        let mut bytes = Vec::with_capacity(usize::try_from(length).map_err(|_| self.ends_early())?);
-        let input = self.input.by_ref();
-        input.take(length).read_to_end(&mut bytes).map_err(|source| self.location.unreadable(source))?;
+        self.location.allow(length, "a message")?;
+        let bytes = self.location.bytes(&mut self.input, length)?;
         if bytes.len() as u64 != length {
             return Err(self.location.changed());
         }

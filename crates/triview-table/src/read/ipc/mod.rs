@@ -3,8 +3,9 @@
 //! An IPC file is a stream between a magic and a footer, so both are read as streams. The messages are
 //! walked here rather than by the readers of `arrow-ipc`, which allocate whatever length a damaged message
 //! claims: a length is believed only as far as there are bytes for it. A record batch that is larger than a
-//! batch of scores is read in parts; a compressed one cannot be, and is held in memory whole.
+//! batch of scores is read in parts; a compressed one cannot be, and is held in memory whole, if that is allowed.
 
+mod lz4;
 mod messages;
 mod window;
 
@@ -17,20 +18,28 @@ use crate::read::location::Location;
 use crate::read::table::{Inspection, Visit};
 use arrow_array::ArrayRef;
 use arrow_buffer::Buffer;
-use arrow_ipc::RecordBatch;
 use arrow_ipc::reader::{RecordBatchDecoder, read_dictionary};
+use arrow_ipc::{CompressionType, RecordBatch};
 use arrow_schema::SchemaRef;
 use messages::{Messages, parse};
 use std::collections::HashMap;
-use window::Window;
+use window::{Window, used_buffers};
 
 /// Rows of text that are decoded at a time.
 const TEXTS: usize = 8192;
-/// The most that one compressed buffer may unpack to: 128 million float64 in one record batch.
-const MOST: i64 = 1 << 30;
+/// Rows that are decoded to learn how long the lists are: they may have any length.
+const FIRST: usize = 16;
+
+/// What a file or a stream says of its rows.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) schema: SchemaRef,
+    /// Whether it ends as it should: a stream that was cut between two messages does not.
+    pub(crate) ended: bool,
+}
 
 /// Reads the schema and counts the rows, skipping the data.
-pub(crate) fn inspect(location: &Location) -> Result<Inspection<SchemaRef>, Error> {
+pub(crate) fn inspect(location: &Location) -> Result<Inspection<Head>, Error> {
     let mut messages = Messages::open(location)?;
     location.guard(Format::Arrow, || {
         let schema = messages.schema()?;
@@ -46,7 +55,8 @@ pub(crate) fn inspect(location: &Location) -> Result<Inspection<SchemaRef>, Erro
             messages.skip_to(body.end)?;
         }
         let columns = arrays::columns(schema.fields());
-        Ok(Inspection { head: schema, columns, rows: Some(rows), empty: rows == 0 })
+        let head = Head { schema, ended: messages.ended };
+        Ok(Inspection { head, columns, rows: Some(rows), empty: rows == 0 })
     })
 }
 
@@ -56,7 +66,7 @@ pub(crate) fn list_length(
     schema: &SchemaRef,
     column: usize,
 ) -> Result<Option<usize>, Error> {
-    first_length_of(Chunks::open(location, schema, vec![column], false, 1024)?)
+    first_length_of(Chunks::open(location, schema, vec![column], false, FIRST)?)
 }
 
 /// Reads the rows, record batches of more than `chunk` rows in parts.
@@ -89,6 +99,8 @@ pub(crate) struct Chunks {
     columns: Vec<usize>,
     /// Scores are never dictionaries; only a column to cluster or segment by may need them.
     dictionaries: Option<HashMap<i64, ArrayRef>>,
+    /// What the dictionaries take.
+    kept: u64,
     /// The most rows to read at once.
     chunk: u64,
     window: Option<Window>,
@@ -110,7 +122,7 @@ impl Chunks {
         }
         let dictionaries = dictionaries.then(HashMap::new);
         let (schema, chunk) = (schema.clone(), chunk as u64);
-        Ok(Self { messages, schema, columns, dictionaries, chunk, window: None, failed: false })
+        Ok(Self { messages, schema, columns, dictionaries, kept: 0, chunk, window: None, failed: false })
     }
 
     fn read(&mut self) -> Result<Option<Vec<ArrayRef>>, Error> {
@@ -134,7 +146,9 @@ impl Chunks {
                     continue;
                 }
                 let body = Buffer::from_vec(self.messages.read(body)?);
-                check_compression(&location, batch, &body)?;
+                let used = used_buffers(&self.schema, batch, &self.columns);
+                let unpacked = unpacked_length(&location, batch, &body, used.as_deref())?;
+                location.allow(self.kept.saturating_add(unpacked), "a record batch")?;
                 let none = HashMap::new();
                 let dictionaries = self.dictionaries.as_ref().unwrap_or(&none);
                 let schema = self.schema.clone();
@@ -147,8 +161,10 @@ impl Chunks {
                 (Some(batch), Some(dictionaries)) => {
                     let body = Buffer::from_vec(self.messages.read(body)?);
                     if let Some(data) = batch.data() {
-                        check_compression(&location, data, &body)?;
+                        let unpacked = unpacked_length(&location, data, &body, None)?;
+                        self.kept = self.kept.saturating_add(unpacked);
                     }
+                    location.allow(self.kept, "its dictionaries")?;
                     read_dictionary(&body, batch, &self.schema, dictionaries, &version).map_err(corrupt)?;
                 }
                 _ => self.messages.skip_to(body.end)?,
@@ -171,19 +187,28 @@ impl Iterator for Chunks {
     }
 }
 
-/// Refuses buffers that claim to unpack to more than anybody writes.
-fn check_compression(location: &Location, batch: RecordBatch<'_>, body: &Buffer) -> Result<(), Error> {
-    if batch.compression().is_none() {
-        return Ok(());
-    }
-    for buffer in batch.buffers().iter().flatten() {
-        let claimed = usize::try_from(buffer.offset()).ok().and_then(|at| {
-            let bytes = body.get(at..at.checked_add(8)?)?;
-            Some(i64::from_le_bytes(bytes.try_into().ok()?))
-        });
-        if buffer.length() > 0 && claimed.is_none_or(|claimed| claimed > MOST) {
-            return Err(location.corrupt(Format::Arrow, "a compressed buffer claims an impossible length"));
+/// What the body of a batch takes when it is unpacked, itself included: of these buffers, or of all.
+fn unpacked_length(
+    location: &Location,
+    batch: RecordBatch<'_>,
+    body: &Buffer,
+    used: Option<&[bool]>,
+) -> Result<u64, Error> {
+    let Some(compression) = batch.compression() else { return Ok(body.len() as u64) };
+    let mut sum = body.len() as u64;
+    for (at, buffer) in batch.buffers().iter().flatten().enumerate() {
+        if buffer.length() == 0 || used.is_some_and(|used| used.get(at) == Some(&false)) {
+            continue;
         }
+        let packed = usize::try_from(buffer.offset()).ok().zip(usize::try_from(buffer.length()).ok());
+        let packed = packed.and_then(|(at, length)| body.get(at..at.checked_add(length)?));
+        let (claimed, packed) = packed.and_then(|packed| packed.split_first_chunk()).ok_or_else(|| {
+            location.corrupt(Format::Arrow, "a compressed buffer is not where it should be")
+        })?;
+        // A buffer that is not packed after all has a length of -1.
+        let claimed = u64::try_from(i64::from_le_bytes(*claimed)).unwrap_or(0);
+        let most = if compression.codec() == CompressionType::LZ4_FRAME { lz4::most(packed) } else { 0 };
+        sum = sum.saturating_add(claimed.max(most));
     }
-    Ok(())
+    Ok(sum)
 }

@@ -24,6 +24,17 @@ pub(super) struct Window {
     end: u64,
 }
 
+/// Which buffers of a batch are of some columns, ascending; nothing where their places depend on more than the schema.
+pub(super) fn used_buffers(schema: &Schema, batch: RecordBatch<'_>, columns: &[usize]) -> Option<Vec<bool>> {
+    let mut cursor = Cursor { batch, node: 0, buffer: 0, body: 0..0 };
+    let mut used = Vec::new();
+    for (at, field) in schema.fields().iter().enumerate() {
+        cursor.pass(field.data_type())?;
+        used.resize(cursor.buffer, columns.binary_search(&at).is_ok());
+    }
+    Some(used)
+}
+
 /// Where the values of a column are in the file.
 #[derive(Debug)]
 enum Column {

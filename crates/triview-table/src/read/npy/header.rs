@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::read::format::Format;
 use crate::read::location::Location;
-use std::io::Read;
+use std::io::{self, Read};
 
 /// The most bytes a header may have; NumPy's own are below one hundred.
 const MOST: u32 = 1 << 20;
@@ -71,7 +71,10 @@ pub(crate) struct Header {
 impl Header {
     /// Reads the header from the beginning of a file.
     pub(crate) fn read(input: &mut impl Read, location: &Location) -> Result<Self, Error> {
-        let short = |_| location.truncated(Format::Npy, "it ends within its header");
+        let short = |source: io::Error| match source.kind() {
+            io::ErrorKind::UnexpectedEof => location.truncated(Format::Npy, "it ends within its header"),
+            _ => location.unreadable(source),
+        };
         let corrupt = |reason: &str| location.corrupt(Format::Npy, reason);
         let mut head = [0; 8];
         input.read_exact(&mut head).map_err(short)?;
@@ -91,8 +94,10 @@ impl Header {
         if length > MOST {
             return Err(corrupt("its header claims an impossible length"));
         }
-        let mut text = vec![0; length as usize];
-        input.read_exact(&mut text).map_err(short)?;
+        let text = location.bytes(input, u64::from(length))?;
+        if text.len() < length as usize {
+            return Err(location.truncated(Format::Npy, "it ends within its header"));
+        }
         let text = String::from_utf8_lossy(&text);
         let entries = Entries::parse(&text).ok_or_else(|| corrupt("its header is not what NumPy writes"))?;
 

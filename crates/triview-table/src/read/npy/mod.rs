@@ -60,7 +60,7 @@ pub(crate) fn read(location: &Location, head: &Header, selection: &Selection) ->
 
 fn open(location: &Location) -> Result<(File, Header), Error> {
     let mut file = location.open()?;
-    let length = file.metadata().map_err(|source| location.unreadable(source))?.len();
+    let length = location.length();
     let head = Header::read(&mut file, location)?;
     let found = length.saturating_sub(head.start);
     if found < head.bytes {
@@ -139,6 +139,10 @@ impl Rows {
     /// Reads `count` numbers from the `first` on.
     fn numbers(&mut self, first: u64, count: usize) -> Result<(), Error> {
         let size = self.head.scalar.size();
+        let length = count as u64 * size as u64;
+        self.location.allow(length.saturating_mul(2), "a row")?;
+        let more = length.saturating_sub(self.bytes.len() as u64);
+        self.location.reserve(&mut self.bytes, more)?;
         self.bytes.resize(count * size, 0);
         let at = self.head.start + first * size as u64;
         let read = self.file.seek(SeekFrom::Start(at)).and_then(|_| self.file.read_exact(&mut self.bytes));

@@ -50,7 +50,7 @@ pub(super) fn read(
         places.entry(item).and_modify(|known| *known = None).or_insert(Some(place));
     }
     gold.resize(items.len(), None);
-    let (locations, _spooled) = locate(std::slice::from_ref(origin))?;
+    let (locations, _spooled) = locate(std::slice::from_ref(origin), options.memory)?;
     for location in locations {
         let mut columns = [0; 2];
         let member = Member::inspect(location, |path, found| {

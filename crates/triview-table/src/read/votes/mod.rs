@@ -4,6 +4,7 @@ mod gold;
 mod layout;
 
 use crate::error::{Error, shortened};
+use crate::memory::Memory;
 use crate::read::columns::Selection;
 use crate::read::hash::Fnv;
 use crate::read::origin::Origin;
@@ -42,6 +43,8 @@ pub struct VoteOptions {
     pub cuts: Option<Vec<f64>>,
     /// Columns that go with their items: of a table with one row a vote those that are the same in all rows of an item.
     pub keep: Keep,
+    /// The most memory that decoding may take; the votes themselves are kept beside it.
+    pub memory: Memory,
 }
 
 /// Votes that were read, and the names of what their numbers stand for.
@@ -84,7 +87,7 @@ impl VoteTable {
     /// # Errors
     /// As [`VoteTable::read`]'s.
     pub fn of(origins: &[Origin], options: &VoteOptions) -> Result<Self, Error> {
-        let (locations, _spooled) = locate(origins)?;
+        let (locations, _spooled) = locate(origins, options.memory)?;
         let first = locations.first().ok_or(Error::NoFiles)?.name.clone();
         let mut reading = Reading::new(options);
         let (mut ignored, mut empty) = (Vec::new(), true);
