@@ -70,7 +70,7 @@ impl Truth {
             self.losses[0] += loss;
             self.losses[1] += loss * loss;
         }
-        self.wrong += labelled.wrong().iter().sum::<f64>();
+        self.wrong += labelled.judged(loss).wrong().iter().sum::<f64>();
         for (view, sums) in self.view_wrong.iter_mut().enumerate() {
             let [wrong, rows] = labelled.view_wrong(view);
             sums[0] += wrong;
@@ -114,7 +114,8 @@ pub struct Comparison<'a> {
 impl Comparison<'_> {
     /// The answer for a person.
     pub fn text(&self) -> String {
-        let views = &self.estimate.views[..self.estimate.views.len().min(SHOWN_VIEWS)];
+        let views = self.estimate.scored();
+        let views = &views[..views.len().min(SHOWN_VIEWS)];
         let mut header = vec![String::new(), format!("{} risk", self.estimate.loss), "error rate".to_owned()];
         header.extend(views.iter().map(|view| format!("of {}", name(view, VIEW_WIDTH))));
         let mut rows = vec![header];
@@ -184,7 +185,7 @@ impl Comparison<'_> {
         let views = &self.estimate.views;
         let truth = self.truth.as_ref().map(|truth| {
             let ((risk, standard_error), (error_rate, _)) = (truth.risk(), truth.error_rate());
-            let view_error = ByName { names: views, values: truth.view_error().into() };
+            let view_error = ByName { names: self.estimate.scored(), values: truth.view_error().into() };
             TruthObject { risk, standard_error, error_rate, view_error, rows: truth.rows() }
         });
         ComparisonObject {
@@ -286,7 +287,7 @@ impl Serialize for Estimates<'_> {
                 view_error: line
                     .view_error
                     .as_ref()
-                    .map(|errors| ByName { names: &estimate.views, values: errors.into() }),
+                    .map(|errors| ByName { names: estimate.scored(), values: errors.into() }),
                 absent: line.absent,
                 reference: line.reference,
             };

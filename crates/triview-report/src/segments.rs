@@ -1,14 +1,18 @@
 //! Answers for each value of a column.
 
-use crate::json::{EstimateObject, Made};
+use crate::json::{EstimateObject, Made, SegmentLabelsObject};
 use crate::text::{Align, WIDTH, aligned, count, name, range, with_error, wrapped};
 use crate::words::Front;
 use serde::Serialize;
 use triview::diagnostics::LEVEL;
+use triview::estimator::few_labels::{ByLabels, Lead, SegmentByLabels};
 use triview::estimator::{Drift, Estimate};
+use triview::metrics::Metric;
 
 /// Room for the name of a segment.
 const NAME_WIDTH: usize = 24;
+/// What is said of numbers with a star.
+pub(crate) const RECALIBRATED: &str = "* by the posterior that all labels recalibrate, if it is about right in the segment; the others hold whatever the views do.";
 
 /// What the rows of one segment say.
 #[derive(Debug)]
@@ -19,6 +23,8 @@ pub struct Segment {
     pub rows: u64,
     /// The answer, or why there is none.
     pub outcome: Result<Estimate, String>,
+    /// What the labels of some rows say of these, where there are any.
+    pub by_labels: Option<SegmentByLabels>,
 }
 
 /// The answers of all segments.
@@ -67,12 +73,16 @@ enum SegmentObject<'a> {
         segment: &'a str,
         #[serde(flatten)]
         estimate: Box<EstimateObject<'a>>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        labels: Option<SegmentLabelsObject>,
     },
     Unanswered {
         segment: &'a str,
         rows: u64,
         error: &'a str,
         trusted: bool,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        labels: Option<SegmentLabelsObject>,
     },
 }
 
@@ -114,12 +124,14 @@ impl Segmented {
             Ok(estimate) => SegmentObject::Answered {
                 segment: &segment.name,
                 estimate: Box::new(EstimateObject::new(estimate, front, made).metrics(metrics)),
+                labels: segment.by_labels.as_ref().map(SegmentLabelsObject::new),
             },
             Err(error) => SegmentObject::Unanswered {
                 segment: &segment.name,
                 rows: segment.rows,
                 error,
                 trusted: false,
+                labels: segment.by_labels.as_ref().map(SegmentLabelsObject::new),
             },
         });
         let by_chance = self.by_chance();
@@ -142,6 +154,60 @@ impl Segmented {
             )
         });
         [chance].into_iter().chain(drift).collect()
+    }
+
+    /// How often each view alone is wrong in each segment, and another model's output, where that was asked: a row a segment after that of the names.
+    pub(crate) fn alone(&self) -> Option<Vec<Vec<String>>> {
+        let answered = || self.segments.iter().filter_map(|segment| segment.outcome.as_ref().ok());
+        let each = answered().find_map(|estimate| estimate.each.as_ref());
+        let views = each.map_or(&[][..], |each| &each.views);
+        let predicted = answered().any(|estimate| estimate.prediction.is_some());
+        if views.is_empty() && !predicted {
+            return None;
+        }
+        let mut header = vec![self.column.clone()];
+        header.extend(views.iter().map(|view| view.view.clone()));
+        header.extend(predicted.then(|| "prediction".to_owned()));
+        let row = |segment: &Segment| {
+            let estimate = segment.outcome.as_ref().ok();
+            let shown = |metric: Option<&Metric>| {
+                metric
+                    .map_or("none".to_owned(), |of| with_error(of.estimate.value, of.estimate.standard_error))
+            };
+            let of_view = |at: usize| {
+                let view = estimate.and_then(|estimate| estimate.each.as_ref()?.views.get(at));
+                shown(view.and_then(|view| Some(&view.metrics.as_ref()?.error_rate)))
+            };
+            let said = estimate.and_then(|estimate| estimate.prediction.as_ref());
+            let mut row = vec![segment.name.clone()];
+            row.extend((0..views.len()).map(of_view));
+            row.extend(predicted.then(|| shown(said.map(|said| &said.error_rate))));
+            row
+        };
+        Some([header].into_iter().chain(self.segments.iter().map(row)).collect())
+    }
+
+    /// What the labels say of each segment, where there are any: a row a segment after that of the names.
+    pub(crate) fn by_labels(&self) -> Option<Vec<Vec<String>>> {
+        if self.segments.iter().all(|segment| segment.by_labels.is_none()) {
+            return None;
+        }
+        let header = [self.column.as_str(), "labels", "risk", "interval", "error rate", "interval"];
+        let both = |of: Option<&ByLabels>| match of {
+            Some(ByLabels { leading, leads, .. }) => {
+                let mark = if *leads == Lead::Recalibrated { "*" } else { "" };
+                [with_error(leading.value, leading.standard_error) + mark, range(leading.interval)]
+            }
+            None => ["unknown".to_owned(), String::new()],
+        };
+        let row = |segment: &Segment| {
+            let of = segment.by_labels.as_ref();
+            let labels = count(of.map_or(0, |of| of.labels) as u64);
+            let risk = both(of.and_then(|of| of.risk.as_ref()));
+            let rate = both(of.and_then(|of| of.error_rate.as_ref()));
+            [segment.name.clone(), labels].into_iter().chain(risk).chain(rate).collect()
+        };
+        Some([header.map(str::to_owned).to_vec()].into_iter().chain(self.segments.iter().map(row)).collect())
     }
 
     /// A line for each segment, then what speaks against some of them.
@@ -187,6 +253,25 @@ impl Segmented {
         (align[0], align[6]) = (Align::Left, Align::Left);
         let mut text = aligned(&align, rows);
         text.push('\n');
+        if let Some([header, rows @ ..]) = self.alone().as_deref() {
+            let mut align = vec![Align::Right; header.len()];
+            align[0] = Align::Left;
+            let all = [header]
+                .into_iter()
+                .chain(rows)
+                .map(|row| row.iter().map(|cell| name(cell, NAME_WIDTH)).collect());
+            text += &format!("\nerror rates of one model alone\n\n{}\n\n", aligned(&align, all));
+        }
+        if let Some(rows) = self.by_labels() {
+            let mut align = [Align::Right; 6];
+            align[0] = Align::Left;
+            let short = rows.iter().map(|row| {
+                let rest = row[1..].iter().cloned();
+                std::iter::once(name(&row[0], NAME_WIDTH)).chain(rest).collect()
+            });
+            let table = aligned(&align, short.collect::<Vec<Vec<String>>>());
+            text += &format!("\nby the labels\n\n{table}\n{}\n\n", wrapped(RECALIBRATED, WIDTH, 0));
+        }
         for words in self.remarks() {
             text += &format!("{}\n", wrapped(&words, WIDTH, 0));
         }

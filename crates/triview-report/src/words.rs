@@ -1,7 +1,10 @@
 //! What to do, in the words of whoever shows an answer: the core says it without naming what can be typed.
 
+mod tokens;
+
 use triview::Error;
 use triview::diagnostics::{Alarm, Given};
+use triview::estimator::Estimate;
 
 /// Who shows an answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -15,15 +18,46 @@ pub enum Front {
     Python,
 }
 
+/// What alarms are said of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// Rows of views.
+    Rows,
+    /// The same beside a diagnosis, which shows already what another would.
+    Diagnosis,
+    /// Tokens of sequences.
+    Sequences {
+        /// Whether some have labels already.
+        labelled: bool,
+    },
+}
+
+impl Subject {
+    /// An alarm in words.
+    pub(crate) fn message(self, alarm: &Alarm) -> String {
+        match self {
+            Subject::Rows | Subject::Diagnosis => alarm.to_string(),
+            Subject::Sequences { .. } => tokens::message(alarm),
+        }
+    }
+}
+
 impl Front {
     /// What to do about an alarm.
     pub fn remedy(self, alarm: &Alarm) -> String {
-        self.remedy_beside(alarm, false)
+        self.remedy_of(alarm, Subject::Rows)
     }
 
-    /// The same beside a diagnosis, which shows already what another would.
-    pub(crate) fn remedy_beside(self, alarm: &Alarm, diagnosis: bool) -> String {
+    /// The same about one of other things than rows.
+    pub(crate) fn remedy_of(self, alarm: &Alarm, subject: Subject) -> String {
         let plain = alarm.remedy();
+        let diagnosis = subject == Subject::Diagnosis;
+        if let Subject::Sequences { labelled } = subject {
+            return match self {
+                Front::Library => tokens::in_tokens(plain),
+                Front::CommandLine | Front::Python => self.say(&tokens::remedy(alarm, labelled)),
+            };
+        }
         if self == Front::Library {
             return plain.to_owned();
         }
@@ -85,7 +119,7 @@ impl Front {
                 "give the class of some items, drawn at random, with --gold or --label: 20 tell much, 50 more (--label-budget counts \
                  them, --label-rows draws them)"
             }
-            Alarm::AtToken { alarm, .. } => return self.remedy_beside(alarm, diagnosis),
+            Alarm::AtToken { alarm, .. } => return self.remedy_of(alarm, subject),
             _ => plain,
         };
         self.say(flags)
@@ -116,6 +150,9 @@ impl Front {
             Error::TooManyStates { .. } => "`--features` names columns that tell more states apart",
             Error::PlansDiffer { .. } if self == Front::Python => "make the parts by one plan",
             Error::PlansDiffer { .. } => "make the parts with `moments --like`",
+            Error::UnseenStates { .. } | Error::NoMemory | Error::FewAtAPosition { .. } => {
+                "`--label` names a column with the labels of some whole sequences, which answer all the same"
+            }
             Error::WeakSeed { .. } => "`train --step` makes the step smaller",
             _ => return None,
         };
@@ -124,7 +161,10 @@ impl Front {
 }
 
 /// What no rows without labels can show, whatever they say: it stands beside every answer that is trusted.
-pub const UNSEEN: [&str; 2] = ["class names crossed in all views", "errors all views share"];
+pub fn unseen(estimate: &Estimate) -> Vec<&'static str> {
+    let knowledge = estimate.prediction.as_ref().map(|_| "what the prediction knows beyond the views");
+    ["class names crossed in all views", "errors all views share"].into_iter().chain(knowledge).collect()
+}
 
 /// Values that stand behind flags in what is said.
 const VALUES: [&str; 3] = ["auto", "softmax", "16"];
@@ -182,7 +222,7 @@ mod tests {
         ];
         for alarm in alarms {
             assert!(Front::CommandLine.remedy(&alarm).contains("triview diagnose"));
-            let beside = Front::CommandLine.remedy_beside(&alarm, true);
+            let beside = Front::CommandLine.remedy_of(&alarm, Subject::Diagnosis);
             assert!(!beside.contains("triview diagnose") && beside.contains("below"), "{beside}");
         }
         let dependent = Alarm::Dependent { p_value: 0.01, given: Given::Class, missing: false };

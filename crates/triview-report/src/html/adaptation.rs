@@ -5,13 +5,13 @@ use super::{Page, Section, Standing, Tile};
 use crate::draw::{Dots, Mark, Panel};
 use crate::picture;
 use crate::text::{Share, count, percent, plain, range};
-use crate::words::Front;
+use crate::words::{Front, Subject};
 use triview::learning::{Adaptation, Judgement, Verdict};
 
 /// What is known of the adapted model and of the seed, and what to do with them.
 pub fn adaptation(adaptation: &Adaptation, level: f64, front: Front) -> Page {
     let judged = adaptation.judgement.as_ref();
-    let mut reasons = reasons(&adaptation.seed.alarms, front, false);
+    let mut reasons = reasons(&adaptation.seed.alarms, front, Subject::Rows);
     let standing = match (adaptation.supported(), judged) {
         (false, _) => Standing::Doubted,
         (true, None) => Standing::Untested,
@@ -21,13 +21,17 @@ pub fn adaptation(adaptation: &Adaptation, level: f64, front: Front) -> Page {
         Some(Verdict::Improved) => {
             "The adapted model is better than the seed model on these rows: use it.".to_owned()
         }
+        Some(Verdict::Likely) => {
+            "The adapted model is likely better than the seed model on these rows, though not beyond chance."
+                .to_owned()
+        }
         Some(Verdict::Failed) => {
             reasons.insert(
                 0,
                 (
                     "the adapted model cannot be told to be better than the seed model on these rows"
                         .to_owned(),
-                    "keep the seed model, or adapt to more rows".to_owned(),
+                    "keep the seed model, adapt to more rows, or within a smaller radius".to_owned(),
                 ),
             );
             "Keep the seed model: the adaptation failed.".to_owned()
@@ -35,7 +39,7 @@ pub fn adaptation(adaptation: &Adaptation, level: f64, front: Front) -> Page {
         Some(Verdict::Doubtful) => {
             reasons.insert(0, (
                 "the adapted model seems better, but by an estimate that cannot be relied on here".to_owned(),
-                "give the class of some rows, drawn at random, cut the views otherwise, or keep the seed model".to_owned(),
+                "give the class of some rows, drawn at random, cut the views otherwise, take a smaller radius, or keep the seed model".to_owned(),
             ));
             "Keep the seed model for now: whether the adapted one is better cannot be told.".to_owned()
         }
@@ -66,9 +70,14 @@ pub fn adaptation(adaptation: &Adaptation, level: f64, front: Front) -> Page {
 
 /// What changed, in a sentence.
 fn said(judgement: &Judgement, level: f64) -> String {
-    let Judgement { seed_error, adapted_error, difference, .. } = judgement;
+    let Judgement { seed_error, adapted_error, difference, of_labels, .. } = judgement;
+    let rows = if *of_labels {
+        "on the rows whose class is known, which the model that is judged has not seen; the views cannot be relied on"
+    } else {
+        "on rows that neither the model nor its labels have seen"
+    };
     format!(
-        "The error rate goes from {} to {}, the risk by {} ({}, with {} confidence), on rows that neither the model nor its labels have seen.",
+        "The error rate goes from {} to {}, the risk by {} ({}, with {} confidence), {rows}.",
         Share(seed_error.value).within(seed_error.interval),
         Share(adapted_error.value).within(adapted_error.interval),
         plain(difference.value),
@@ -135,7 +144,10 @@ fn both(judgement: &Judgement, adaptation: &Adaptation, level: f64) -> Dots {
 
 /// By how much the risk changes, and what labels say of it.
 fn difference(judgement: &Judgement, level: f64) -> Dots {
-    let mut rows = vec![("without labels", picture::measured(&judgement.difference, Mark::Own))];
+    let mut rows = Vec::new();
+    if !judgement.of_labels {
+        rows.push(("without labels", picture::measured(&judgement.difference, Mark::Own)));
+    }
     rows.extend(judgement.by_labels.as_ref().map(|it| ("by labels", picture::measured(it, Mark::Own))));
     Dots {
         title: "By how much the adapted model\u{2019}s risk differs from the seed\u{2019}s".to_owned(),
@@ -166,7 +178,12 @@ fn looked_at(adaptation: &Adaptation) -> Section {
         ("radius", plain(*radius)),
         ("passes over the rows", passes.to_string()),
     ];
-    facts.extend(gap.map(|gap| ("minimised to a gap of", plain(gap))));
+    let short = if adaptation.converged {
+        ""
+    } else {
+        ", more than was asked for: the radius is too large for these rows"
+    };
+    facts.extend(gap.map(|gap| ("minimised to a gap of", plain(gap) + short)));
     facts.extend(share.map(|share| ("weight of the source", share.to_string())));
     facts.push((
         "naming leads by",

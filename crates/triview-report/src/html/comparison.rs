@@ -6,7 +6,7 @@ use super::{Page, Section, Standing, Tile};
 use crate::comparison::{Comparison, Line};
 use crate::draw::Table;
 use crate::text::{Align, Share, count, name, plain, range};
-use crate::words::Front;
+use crate::words::{Front, Subject};
 
 /// The estimate beside what others say, and beside the truth where labels tell it.
 pub fn comparison(comparison: &Comparison<'_>, front: Front) -> Page {
@@ -18,7 +18,7 @@ pub fn comparison(comparison: &Comparison<'_>, front: Front) -> Page {
         None => mean("The risk by triview", own.value, own.interval, estimate.level),
     };
     let standing = if estimate.trusted() { Standing::Trusted } else { Standing::Doubted };
-    let reasons = reasons(&estimate.alarms, front, false);
+    let reasons = reasons(&estimate.alarms, front, Subject::Rows);
     let (headline, mut lead) = headline(standing, reasons.len(), sentence);
     let mut tiles = Vec::new();
     if let Some(truth) = &comparison.truth {

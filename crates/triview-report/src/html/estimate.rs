@@ -4,14 +4,15 @@ use super::verdict::{headline, mean, reasons, sentence, share};
 use super::{Page, Section, Standing, Tile};
 use crate::draw::Table;
 use crate::picture;
-use crate::segments::Segmented;
+use crate::remedies::Remedies;
+use crate::segments::{RECALIBRATED, Segmented};
 use crate::text::{
     self, Align, Budget, Share, count, facts_of, labels_said, names, p_value, percent, plain, with_error,
 };
-use crate::words::{Front, UNSEEN};
+use crate::words::{Front, Subject, unseen};
 use triview::estimator::few_labels::Labelled;
 use triview::estimator::{Amplified, Estimate};
-use triview::metrics::{Measured, Metric, Metrics};
+use triview::metrics::{Measured, Metric, Metrics, PredictionMetrics};
 
 /// Up to so many classes have a row in the table of scores.
 const CLASSES: usize = 24;
@@ -62,7 +63,7 @@ pub fn estimate(estimate: &Estimate, beside: Beside<'_>, front: Front) -> Page {
     let metrics = estimate.metrics.as_ref().ok();
     // With labels the answer is theirs, and holds whatever the views do.
     let (own, rate) = match labelled {
-        Some(labelled) => (labelled.risk.estimate, Some(labelled.error_rate.estimate)),
+        Some(labelled) => (labelled.risk.leading, Some(labelled.error_rate.leading)),
         None => (risk(estimate), metrics.map(|metrics| metrics.error_rate.estimate)),
     };
     let standing = match labelled {
@@ -71,7 +72,7 @@ pub fn estimate(estimate: &Estimate, beside: Beside<'_>, front: Front) -> Page {
         None => standing(estimate),
     };
     let alarms = labelled.map_or(&estimate.alarms, |labelled| &labelled.alarms);
-    let mut reasons = reasons(alarms, front, false);
+    let mut reasons = reasons(alarms, front, Subject::Rows);
     let none_trusted = segments.is_some_and(|segments| !segments.any_trusted());
     let standing = if none_trusted { Standing::Doubted } else { standing };
     if none_trusted {
@@ -92,6 +93,7 @@ pub fn estimate(estimate: &Estimate, beside: Beside<'_>, front: Front) -> Page {
         lead.push("All views agree more than they should, and then the risk comes out too low: read it as \u{201c}at least\u{201d}.".to_owned());
     }
     lead.extend(wider(estimate).filter(|_| labelled.is_none()));
+    lead.extend(text::better(estimate).filter(|_| labelled.is_none()));
     let mut sections = Vec::new();
     if let Some(segments) = segments {
         lead.push(segments_said(segments));
@@ -99,9 +101,17 @@ pub fn estimate(estimate: &Estimate, beside: Beside<'_>, front: Front) -> Page {
         let section = Section::new(title).picture(picture::segments(segments, estimate));
         sections.push(segments.remarks().into_iter().fold(section, Section::words));
     }
+    if let Some(each) = &estimate.each {
+        sections.push(
+            Section::new("Each view as a model of its own").picture(picture::each(estimate, each).picture()),
+        );
+    }
     sections
         .push(Section::new("How wrong the model is").picture(picture::risk(estimate, labelled).picture()));
+    sections.extend(estimate.prediction.as_ref().map(predicted));
     sections.extend(segments.map(by_segment));
+    sections.extend(segments.and_then(alone_by_segment));
+    sections.extend(segments.and_then(labels_by_segment));
     if let Some(labelled) = labelled {
         sections.push(Section::new("What the labels say").facts(labels_said(estimate, labelled)));
     }
@@ -133,12 +143,16 @@ fn wider(estimate: &Estimate) -> Option<String> {
 
 /// What the answer rests on, in a paragraph.
 fn rests_on(estimate: &Estimate, labelled: Option<&Labelled>) -> String {
-    let unseen = UNSEEN.join(", ");
+    let unseen = unseen(estimate).join(", ");
     match (labelled, estimate.independence.p_value) {
         (Some(labelled), _) => format!(
-            "This is by the labels of {} of {} rows and holds whatever the views do.",
+            "This is by the labels of {} of {} rows and {}.",
             count(labelled.labels as u64),
-            count(estimate.rows)
+            count(estimate.rows),
+            text::assumed(
+                labelled,
+                if estimate.loss == "error" { &labelled.risk } else { &labelled.error_rate }
+            )
         ),
         (None, Some(p)) if estimate.trusted() => format!(
             "No label was used. The estimate rests on views that are independent given {}: a test found nothing against it ({}). What no \
@@ -199,19 +213,32 @@ fn whole(estimate: &Estimate, metrics: &Metrics) -> Vec<Section> {
     ]
 }
 
+/// A metric in every way that it is estimated.
+fn every_way(metric: &Metric) -> Vec<String> {
+    let shown = |measured: &Measured| with_error(measured.value, measured.standard_error);
+    let belief = if metric.belief.abs() < 1e-12 { 0.0 } else { metric.belief };
+    vec![
+        metric.name.to_owned(),
+        shown(&metric.estimate),
+        text::range(metric.estimate.interval),
+        shown(&metric.triples),
+        shown(&metric.posterior),
+        plain(belief),
+    ]
+}
+
+/// What another model's output is worth.
+fn predicted(prediction: &PredictionMetrics) -> Section {
+    let columns = ["metric", "estimate", "interval", "by labels", "by the posterior", "its own belief"];
+    Section::new("The prediction that rides along")
+        .words("The output of another model, which is no view, judged by what the views say of each row.")
+        .words(text::knowing_no_more(prediction))
+        .words(text::disagreement(prediction).unwrap_or_default())
+        .table(Table::of_numbers(columns, prediction.all().map(every_way)))
+        .wide()
+}
+
 fn every_metric(metrics: &Metrics) -> Section {
-    let row = |metric: &Metric| {
-        let shown = |measured: &Measured| with_error(measured.value, measured.standard_error);
-        let belief = if metric.belief.abs() < 1e-12 { 0.0 } else { metric.belief };
-        vec![
-            metric.name.to_owned(),
-            shown(&metric.estimate),
-            text::range(metric.estimate.interval),
-            shown(&metric.triples),
-            shown(&metric.posterior),
-            plain(belief),
-        ]
-    };
     let columns =
         ["metric", "estimate", "interval", "by triples", "by the posterior", "the model\u{2019}s belief"];
     let disagree: Vec<&str> =
@@ -223,7 +250,7 @@ fn every_metric(metrics: &Metrics) -> Section {
             disagree.join(", ")
         ),
     };
-    let table = Table::of_numbers(columns, metrics.all().map(row));
+    let table = Table::of_numbers(columns, metrics.all().map(every_way));
     Section::new("All metrics of the whole prediction").words(words).table(table).wide()
 }
 
@@ -260,6 +287,25 @@ fn by_segment(segmented: &Segmented) -> Section {
     Section::new("Segment by segment").table(Table { columns, rows }).wide()
 }
 
+/// How often one model alone is wrong, segment by segment, where that was asked.
+fn alone_by_segment(segmented: &Segmented) -> Option<Section> {
+    let mut rows = segmented.alone()?;
+    let header = rows.remove(0);
+    rows.truncate(SEGMENTS);
+    let words = "The error rates of the models that are judged by themselves, with their standard errors.";
+    let section = Section::new("One model alone, segment by segment").words(words);
+    Some(section.table(Table::of_numbers(header, rows)).wide())
+}
+
+/// What the labels say, segment by segment, where there are any.
+fn labels_by_segment(segmented: &Segmented) -> Option<Section> {
+    let mut rows = segmented.by_labels()?;
+    let header = rows.remove(0);
+    rows.truncate(SEGMENTS);
+    let section = Section::new("What the labels say, segment by segment").words(RECALIBRATED);
+    Some(section.table(Table::of_numbers(header, rows)).wide())
+}
+
 /// How many segments are to be trusted by themselves.
 fn segments_said(segmented: &Segmented) -> String {
     let all = segmented.segments.len();
@@ -291,6 +337,7 @@ fn scores(estimate: &Estimate) -> Section {
 
 /// What was looked at, and how well it could be known.
 fn looked_at(estimate: &Estimate) -> Section {
+    let model = estimate.model.as_ref().map(|views| ("judged", names(views, NAMES)));
     let facts = [
         ("rows", count(estimate.rows)),
         ("views", names(&estimate.views, NAMES)),
@@ -299,15 +346,16 @@ fn looked_at(estimate: &Estimate) -> Section {
     ];
     Section::new("What was looked at")
         .facts(facts)
+        .facts(model)
         .facts(text::floor(estimate))
         .facts(facts_of(estimate))
         .wide()
 }
 
 /// The page of a diagnosis.
-pub fn diagnosis(estimate: &Estimate, front: Front) -> Page {
+pub fn diagnosis(estimate: &Estimate, remedies: Option<&Remedies>, front: Front) -> Page {
     let standing = standing(estimate);
-    let reasons = reasons(&estimate.alarms, front, true);
+    let reasons = reasons(&estimate.alarms, front, Subject::Diagnosis);
     let checks = reasons.len();
     let headline = match standing {
         Standing::Trusted => {
@@ -335,15 +383,24 @@ pub fn diagnosis(estimate: &Estimate, front: Front) -> Page {
         about: "whether the views are independent",
         standing,
         headline,
-        lead: vec![format!("What no rows without labels can show: {}.", UNSEEN.join(", "))],
+        lead: vec![format!("What no rows without labels can show: {}.", unseen(estimate).join(", "))],
         reasons,
         tiles,
-        sections: vec![
-            independence(estimate).wide(),
-            Section::new("Class by class").picture(picture::prior(estimate).picture()),
-            looked_at(estimate),
-        ],
+        sections: [Some(independence(estimate).wide())]
+            .into_iter()
+            .chain([remedies.map(tried)])
+            .chain([Some(Section::new("Class by class").picture(picture::prior(estimate).picture()))])
+            .chain([Some(looked_at(estimate))])
+            .flatten()
+            .collect(),
     }
+}
+
+/// What was tried, and what it would answer.
+fn tried(remedies: &Remedies) -> Section {
+    let table = Table::of_numbers(Remedies::COLUMNS, remedies.rows());
+    let section = Section::new("What may help").table(table).wide();
+    remedies.remarks().into_iter().fold(section, Section::words)
 }
 
 #[cfg(test)]
@@ -390,12 +447,12 @@ mod tests {
         untested.independence.verdict = Verdict::Untestable;
         untested.independence.reason = Some("there is too little to test with".into());
         for page in
-            [estimate(&untested, Beside::default(), Front::Python), diagnosis(&untested, Front::Python)]
+            [estimate(&untested, Beside::default(), Front::Python), diagnosis(&untested, None, Front::Python)]
         {
             assert_eq!(page.standing, Standing::Untested);
             let page = html(&page);
             assert!(page.contains("Untested</p>") && page.contains("too little to test with"), "{page}");
         }
-        assert_eq!(diagnosis(&untested, Front::Python).picture(), None);
+        assert_eq!(diagnosis(&untested, None, Front::Python).picture(), None);
     }
 }

@@ -5,112 +5,164 @@ use super::verdict::{headline, reasons, share};
 use super::{Page, Section, Standing, Tile};
 use crate::draw::{Dot, Dots, Mark, Panel};
 use crate::picture;
-use crate::text::{Share, count, names, p_value, percent, percents, plain, range};
-use crate::words::Front;
+use crate::sequences::{Figures, SequencesAnswer};
+use crate::text::{
+    Share, count, names, p_value, percent, percents, plain, pooled, range, sequence_labels_said, with_error,
+};
+use crate::words::{Front, Subject};
+use triview::diagnostics::Alarm;
 use triview::metrics::Measured;
-use triview::sequences::{Identified, SequenceEstimate, TokenError};
+use triview::sequences::{Identified, SequenceEstimate, SequenceLabels};
 
 /// Room for lists of names.
 const NAMES: usize = 160;
 
 /// The risk and the token error of a sequence model.
-pub fn sequences(estimate: &SequenceEstimate, front: Front) -> Page {
-    let standing = match (estimate.trusted(), &estimate.identification.independence.reason) {
+pub fn sequences(answer: SequencesAnswer<'_>, front: Front) -> Page {
+    let figures = answer.figures();
+    let reason = |estimate: &SequenceEstimate| estimate.identification.independence.reason.is_some();
+    let untested = answer.by_labels().is_none() && answer.estimate.is_ok_and(reason);
+    let standing = match (answer.trusted(), untested) {
         (false, _) => Standing::Doubted,
-        (true, Some(_)) => Standing::Untested,
-        (true, None) => Standing::Trusted,
+        (true, true) => Standing::Untested,
+        (true, false) => Standing::Trusted,
     };
-    let viterbi = &estimate.viterbi_error.estimate;
-    let sentence = share(viterbi, estimate.level, "of the tokens are labelled wrong");
-    let reasons = reasons(&estimate.alarms, front, false);
+    let alarms: &[Alarm] = match (answer.by_labels(), answer.estimate) {
+        (Some(labels), _) => &labels.alarms,
+        (None, Ok(estimate)) => &estimate.alarms,
+        (None, Err(_)) => &[],
+    };
+    let sentence = share(&figures.viterbi, figures.level, "of the tokens are labelled wrong");
+    let reasons = reasons(alarms, front, Subject::Sequences { labelled: answer.labels.is_some() });
     let (headline, mut lead) = headline(standing, reasons.len(), sentence);
-    lead.push("This is of the Viterbi labelling. No label was used.".to_owned());
-    let sections = vec![
-        Section::new("How wrong the model is").picture(errors(estimate).picture()),
-        Section::new("State by state").picture(
-            picture::shares("state", &estimate.states, &estimate.state_prior, estimate.trusted()).picture(),
-        ),
-        matrix(
-            estimate,
-            ["Transitions in the data", "What follows what, in the data"],
-            ["state before", "state after"],
-            &values(&estimate.transition_matrix),
-        ),
-        matrix(
-            estimate,
-            ["Transitions by the model", "What follows what, by the model"],
-            ["state before", "state after"],
-            &estimate.model_transition_matrix,
-        ),
-        matrix(
-            estimate,
-            ["Emissions in the data", "What emissions take states for, in the data"],
-            ["largest score", "true state"],
-            &values(&estimate.emission_confusion),
-        ),
-        matrix(
-            estimate,
-            ["Emissions by the model", "What emissions take states for, as the model believes"],
-            ["largest score", "true state"],
-            &estimate.model_emission_confusion,
-        ),
-        independence(&estimate.identification),
-        looked_at(estimate),
-    ];
+    lead.push(rests_on(answer));
+    let mut sections =
+        vec![Section::new("How wrong the model is").picture(errors(&figures, answer.trusted()).picture())];
+    sections.extend(answer.labels.map(by_labels));
+    if let Ok(estimate) = answer.estimate {
+        sections.extend(of_chain(estimate));
+    }
+    sections.push(looked_at(answer, &figures));
     Page {
         about: "a sequence model without labels",
         standing,
         headline,
         lead,
         reasons,
-        tiles: tiles(estimate),
+        tiles: tiles(answer, &figures),
         sections,
     }
+}
+
+/// What the answer rests on, in a sentence.
+fn rests_on(answer: SequencesAnswer<'_>) -> String {
+    let Some(labels) = answer.by_labels() else {
+        let used = answer.labels.map_or("No label was used.", |_| "The labels do not contradict it.");
+        return format!("This is of the Viterbi labelling. {used}");
+    };
+    let without = match answer.estimate {
+        Ok(_) => "What the sequences say without labels is not to be trusted.".to_owned(),
+        Err(reason) => format!("Without the labels there is no answer: {reason}."),
+    };
+    format!(
+        "This is of the Viterbi labelling, by the labels of {} of {} sequences, and holds whatever the chain does. {without}",
+        count(labels.labels as u64),
+        count(labels.sequences)
+    )
+}
+
+/// What the labels say, in a table.
+fn by_labels(labels: &SequenceLabels) -> Section {
+    let mean = |of: &Measured| with_error(of.value, of.standard_error);
+    let own = [
+        ("risk", format!("{} a sequence", mean(&labels.risk.estimate))),
+        ("", format!("{} a token", mean(&labels.risk_per_token.estimate))),
+        ("Viterbi error", mean(&labels.viterbi_error.estimate)),
+        ("posterior error", mean(&labels.posterior_error.estimate)),
+    ];
+    Section::new("What the labels say").facts(own.into_iter().chain(sequence_labels_said(labels)))
+}
+
+/// What is known of the chain without labels. Where nothing of the data is, the model's own matrices alone.
+fn of_chain(estimate: &SequenceEstimate) -> Vec<Section> {
+    let shares = picture::shares("state", &estimate.states, &estimate.state_prior, estimate.trusted());
+    let (before, largest) = (["state before", "state after"], ["largest score", "true state"]);
+    let data = |titles, axes, cells: &[Vec<Measured>]| {
+        estimate.is_identified().then(|| matrix(estimate, titles, axes, &values(cells)))
+    };
+    let model = |titles, axes, cells: &[Vec<f64>]| Some(matrix(estimate, titles, axes, cells));
+    let sections = [
+        Some(Section::new("State by state").picture(shares.picture())),
+        data(
+            ["Transitions in the data", "What follows what, in the data"],
+            before,
+            &estimate.transition_matrix,
+        ),
+        model(
+            ["Transitions by the model", "What follows what, by the model"],
+            before,
+            &estimate.model_transition_matrix,
+        ),
+        data(
+            ["Emissions in the data", "What emissions take states for, in the data"],
+            largest,
+            &estimate.emission_confusion,
+        ),
+        model(
+            ["Emissions by the model", "What emissions take states for, as the model believes"],
+            largest,
+            &estimate.model_emission_confusion,
+        ),
+        Some(independence(&estimate.identification)),
+    ];
+    sections.into_iter().flatten().collect()
 }
 
 fn values(cells: &[Vec<Measured>]) -> Vec<Vec<f64>> {
     cells.iter().map(|row| row.iter().map(|cell| cell.value).collect()).collect()
 }
 
-fn tiles(estimate: &SequenceEstimate) -> Vec<Tile> {
-    let level = percent(estimate.level);
-    let error = |what: &str, of: &TokenError| {
-        let between = percents(of.estimate.interval)
+fn tiles(answer: SequencesAnswer<'_>, figures: &Figures) -> Vec<Tile> {
+    let level = percent(figures.level);
+    let error = |what: &str, of: &Measured| {
+        let between = percents(of.interval)
             .map_or("interval unknown".to_owned(), |(_, [low, high])| format!("{low} to {high}"));
-        Tile::new(what, Share(of.estimate.value).within(of.estimate.interval), format!("{between} ({level})"))
+        Tile::new(what, Share(of.value).within(of.interval), format!("{between} ({level})"))
     };
     let mean = |what: &str, of: &Measured| {
         Tile::new(what, plain(of.value), format!("{} ({level})", range(of.interval)))
     };
-    let test = estimate.identification.independence.p_value.map_or("untested".to_owned(), p_value);
+    let tested = answer.estimate.ok().and_then(|estimate| estimate.identification.independence.p_value);
+    let test = tested.map_or("untested".to_owned(), p_value);
     vec![
-        error("Viterbi error", &estimate.viterbi_error),
-        error("posterior error", &estimate.posterior_error),
-        mean("risk a sequence", &estimate.risk),
-        mean("risk a token", &estimate.risk_per_token),
+        error("Viterbi error", &figures.viterbi),
+        error("posterior error", &figures.posterior),
+        mean("risk a sequence", &figures.risk),
+        mean("risk a token", &figures.risk_per_token),
         Tile::new("test of independence", test, "of past, present and future given the state"),
-        Tile::new("tokens", count(estimate.tokens), format!("in {} sequences", count(estimate.sequences))),
+        Tile::new("tokens", count(figures.tokens), format!("in {} sequences", count(figures.sequences))),
     ]
 }
 
 /// The token errors beside what the model believes of them, and the risk.
-fn errors(estimate: &SequenceEstimate) -> Dots {
-    let mark = if estimate.trusted() { Mark::Own } else { Mark::Doubted };
+fn errors(figures: &Figures, trusted: bool) -> Dots {
+    let mark = if trusted { Mark::Own } else { Mark::Doubted };
     let belief =
         |value: f64| Dot { value, interval: None, label: Share(value).to_string(), mark: Mark::Other };
     let mut rows = Vec::new();
-    for (name, error) in [("Viterbi", &estimate.viterbi_error), ("posterior", &estimate.posterior_error)] {
-        rows.push((name.to_owned(), picture::share(&error.estimate, mark)));
-        rows.push((format!("{name}, believed"), belief(error.belief)));
+    let errors = [("Viterbi", &figures.viterbi), ("posterior", &figures.posterior)];
+    for ((name, error), believed) in errors.into_iter().zip(figures.beliefs) {
+        rows.push((name.to_owned(), picture::share(error, mark)));
+        rows.push((format!("{name}, believed"), belief(believed)));
     }
-    let said = Share(estimate.viterbi_error.estimate.value).between(estimate.viterbi_error.estimate.interval);
+    let said = Share(figures.viterbi.value).between(figures.viterbi.interval);
     Dots {
         title: "How often a token\u{2019}s label is wrong".to_owned(),
         description: format!(
             "Dots with intervals: of the Viterbi labels {said} are wrong, beside what the model believes."
         ),
         kind: "decoding".to_owned(),
-        note: format!("Lines are intervals of {} confidence.", percent(estimate.level)),
+        note: format!("Lines are intervals of {} confidence.", percent(figures.level)),
         rows: rows.iter().map(|(name, _)| name.clone()).collect(),
         panels: vec![Panel {
             title: "token error".to_owned(),
@@ -134,25 +186,30 @@ fn matrix(
     Section::new(section).picture(map.picture())
 }
 
-fn looked_at(estimate: &SequenceEstimate) -> Section {
-    let [shortest, longest] = estimate.lengths;
-    let identified = match estimate.identified {
+fn looked_at(answer: SequencesAnswer<'_>, figures: &Figures) -> Section {
+    let lengths = answer.estimate.ok().map_or(String::new(), |estimate| {
+        let [shortest, longest] = estimate.lengths;
+        format!(", of {shortest} to {longest} tokens")
+    });
+    let identified = answer.estimate.ok().map(|estimate| match estimate.identified {
         Identified::Pooled { .. } => "over all positions".to_owned(),
         Identified::ByPosition { positions } => format!("at each of {positions} positions by itself"),
-    };
+    });
     let parts = format!(
         "{} log partition less {} emissions less {} transitions",
-        plain(estimate.log_partition),
-        plain(estimate.emission.value),
-        plain(estimate.transition.value)
+        plain(figures.log_partition),
+        plain(figures.emission.value),
+        plain(figures.transition.value)
     );
-    let facts = [
-        ("sequences", format!("{}, of {shortest} to {longest} tokens", count(estimate.sequences))),
-        ("tokens", count(estimate.tokens)),
-        ("skipped", format!("{} sequences of fewer than three tokens", count(estimate.too_short))),
-        ("states", format!("{}: {}", estimate.states.len(), names(&estimate.states, NAMES))),
+    let mut facts = vec![
+        ("sequences", format!("{}{lengths}", count(figures.sequences))),
+        ("tokens", count(figures.tokens)),
+        ("skipped", format!("{} sequences of fewer than three tokens", count(figures.too_short))),
+        ("states", format!("{}: {}", answer.states.len(), names(answer.states, NAMES))),
         ("risk", format!("\u{2212}log p(labels) a sequence: {parts}")),
-        ("identified", identified),
     ];
+    let rare = answer.estimate.ok().map(|estimate| &estimate.pooled).filter(|pooled| !pooled.is_empty());
+    facts.extend(rare.map(|states| ("pooled", pooled(states))));
+    facts.extend(identified.map(|identified| ("identified", identified)));
     Section::new("What was looked at").facts(facts).wide()
 }

@@ -2,7 +2,7 @@
 
 use super::Standing;
 use crate::text::{Share, percent, percents, plain, range};
-use crate::words::Front;
+use crate::words::{Front, Subject};
 use triview::answer::Interval;
 use triview::diagnostics::Alarm;
 use triview::metrics::Measured;
@@ -58,8 +58,8 @@ fn small(sentence: &str) -> String {
 }
 
 /// Alarms with what to do about them.
-pub(super) fn reasons(alarms: &[Alarm], front: Front, diagnosis: bool) -> Vec<(String, String)> {
-    alarms.iter().map(|alarm| (alarm.to_string(), front.remedy_beside(alarm, diagnosis))).collect()
+pub(super) fn reasons(alarms: &[Alarm], front: Front, subject: Subject) -> Vec<(String, String)> {
+    alarms.iter().map(|alarm| (subject.message(alarm), front.remedy_of(alarm, subject))).collect()
 }
 
 /// A sentence of what the program says in small letters.

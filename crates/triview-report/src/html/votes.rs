@@ -7,7 +7,7 @@ use crate::picture;
 use crate::text::{
     self, Align, Budget, Share, count, name, names, p_value, percent, percents, plain, shown_annotators,
 };
-use crate::words::Front;
+use crate::words::{Front, Subject};
 use triview::metrics::Measured;
 use triview::votes::{Annotator, Pair, VoteEstimate};
 
@@ -20,7 +20,7 @@ const NAMES: usize = 160;
 pub fn votes(estimate: &VoteEstimate, annotators: &[String], budget: Option<&Budget>, front: Front) -> Page {
     let standing = if estimate.trusted() { Standing::Trusted } else { Standing::Doubted };
     let sentence = headline(estimate);
-    let reasons = reasons(&estimate.alarms, front, false);
+    let reasons = reasons(&estimate.alarms, front, Subject::Rows);
     let (headline, mut lead) = super::verdict::headline(standing, reasons.len(), sentence);
     if estimate.bound.is_some() {
         lead.push(

@@ -31,12 +31,16 @@ pub struct AdaptObject<'a> {
     metrics: Option<MetricsObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<&'static str>,
+    /// What the risks and error rates are by.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judged_by: Option<&'static str>,
     level: f64,
     loss: &'a str,
     rows: u64,
     radius: f64,
     #[serde(skip_serializing_if = "Option::is_none")]
     gap: Option<f64>,
+    converged: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     source_weight: Option<f64>,
     passes: usize,
@@ -102,14 +106,17 @@ impl<'a> AdaptObject<'a> {
             }),
             verdict: judged.map(|it| match it.verdict {
                 Verdict::Improved => "improved",
+                Verdict::Likely => "likely",
                 Verdict::Failed => "failed",
                 Verdict::Doubtful => "doubtful",
             }),
+            judged_by: judged.map(|it| if it.of_labels { "labels" } else { "views" }),
             level,
             loss,
             rows: seed.rows,
             radius: *radius,
             gap: *gap,
+            converged: adaptation.converged,
             source_weight: *share,
             passes: *passes,
             class_prior: &seed.class_prior,

@@ -1,19 +1,20 @@
 //! An estimate for a program.
 
+use super::each::{DifferenceObject, EachObject};
 use super::labelled::{BudgetObject, LabelsObject, WithoutLabels};
-use super::{
-    AlarmObject, ByName, LevelledInterval, Made, MeasuredObject, SCHEMA, alarms_beside, missing, named,
-};
+use super::prediction::{BetterObject, MetricObject, PredictionObject};
+use super::{AlarmObject, ByName, LevelledInterval, Made, MeasuredObject, SCHEMA, alarms_of, missing, named};
+use crate::remedies::{Remedies, RemediesObject};
 use crate::text::Budget;
-use crate::words::{Front, UNSEEN};
+use crate::words::{Front, Subject, unseen};
 use triview::answer::{Bound, Interval};
-use triview::data::VIEWS;
+use triview::data::{VIEWS, Witness};
 use triview::diagnostics::{Alarm, Verdict};
 use triview::error::Unmeasured;
 use triview::estimator::few_labels::Labelled;
 use triview::estimator::{Amplified, Estimate, Fit};
 use triview::latent::Tried;
-use triview::metrics::{Bin, Measured, Metric, Metrics};
+use triview::metrics::{Bin, Measured, Metrics};
 use triview::moments::{Grouping, OtherPartition};
 
 /// An [`Estimate`] under the names of the contract.
@@ -40,6 +41,10 @@ pub struct EstimateObject<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     missing: Option<ByName<'a, u64>>,
     views: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a [String]>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    witnesses: Vec<WitnessObject<'a>>,
     groups: Vec<Vec<&'a str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grouping: Option<GroupingObject<'a>>,
@@ -64,14 +69,39 @@ pub struct EstimateObject<'a> {
     error_rate_absent: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     metrics: Option<MetricsObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    each: Option<Vec<EachObject<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    differences: Option<Vec<DifferenceObject<'a>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prediction: Option<PredictionObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    better_prediction: Option<BetterObject>,
     matching_gap: f64,
     intervals: Intervals<'a>,
     fit: &'a Fit,
     diagnostics: Diagnostics<'a>,
     trusted: bool,
-    unseen: [&'static str; 2],
+    unseen: Vec<&'static str>,
     #[serde(flatten)]
     made: Option<&'a Made>,
+}
+
+/// A column without scores, and the values that are told apart.
+#[derive(Debug, serde::Serialize)]
+struct WitnessObject<'a> {
+    name: &'a str,
+    values: Vec<String>,
+    /// How many rare values the last of these stands for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pooled: Option<u64>,
+}
+
+impl<'a> WitnessObject<'a> {
+    fn new(witness: &'a Witness) -> Self {
+        let pooled = Some(witness.pooled()).filter(|pooled| *pooled > 0);
+        Self { name: witness.name(), values: witness.values(), pooled }
+    }
 }
 
 /// What most of several groups of rows agree on.
@@ -120,6 +150,7 @@ struct CommonCauseObject<'a> {
     views: Vec<&'a str>,
     share: f64,
     standard_error: f64,
+    misfit: f64,
     p_value: f64,
 }
 
@@ -162,6 +193,8 @@ impl<'a> EstimateObject<'a> {
             rows: estimate.rows,
             missing: missing(&estimate.views, &estimate.missing),
             views,
+            model: estimate.model.as_deref(),
+            witnesses: estimate.witnesses.iter().map(WitnessObject::new).collect(),
             groups: named(&estimate.views, estimate.partition.iter()),
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             extra_features: &estimate.covariates,
@@ -173,7 +206,7 @@ impl<'a> EstimateObject<'a> {
                 values: (&estimate.conditional_risk).into(),
             },
             view_error: metrics.map(|metrics| ByName {
-                names: views,
+                names: estimate.scored(),
                 values: metrics.view_error.iter().map(|error| error.value).collect(),
             }),
             error_rate: error_rate.map(|rate| rate.value),
@@ -182,6 +215,10 @@ impl<'a> EstimateObject<'a> {
             floor: metrics.map(|metrics| metrics.floor),
             error_rate_absent: estimate.metrics.as_ref().err().map(Unmeasured::to_string),
             metrics: metrics.map(MetricsObject::new),
+            each: estimate.each.as_ref().map(EachObject::all),
+            differences: estimate.each.as_ref().map(DifferenceObject::all),
+            prediction: estimate.prediction.as_ref().map(PredictionObject::new),
+            better_prediction: BetterObject::new(estimate),
             matching_gap: estimate.matching_gap,
             intervals: Intervals {
                 class_prior: &estimate.class_prior_interval,
@@ -192,9 +229,9 @@ impl<'a> EstimateObject<'a> {
                 matching_gap: estimate.matching_gap_interval,
             },
             fit: &estimate.fit,
-            diagnostics: Diagnostics::of(estimate, &estimate.alarms, front),
+            diagnostics: Diagnostics::of(estimate, &estimate.alarms, front, Subject::Rows),
             trusted: estimate.trusted(),
-            unseen: UNSEEN,
+            unseen: unseen(estimate),
             made,
         }
     }
@@ -215,11 +252,11 @@ impl EstimateObject<'_> {
 
 impl<'a> EstimateObject<'a> {
     /// The same with the risk and the error rate by labels, and those without them apart.
-    pub fn labelled(mut self, labelled: Option<&'a Labelled>, classes: &'a [String], front: Front) -> Self {
+    pub fn labelled(mut self, labelled: Option<&'a Labelled>, estimate: &'a Estimate, front: Front) -> Self {
         let Some(labelled) = labelled else { return self };
-        let Measured { value, standard_error, interval } = labelled.risk.estimate;
+        let Measured { value, standard_error, interval } = labelled.risk.leading;
         let levelled = |interval: Interval| LevelledInterval::new(labelled.level, interval);
-        let error_rate = &labelled.error_rate.estimate;
+        let error_rate = &labelled.error_rate.leading;
         self.without_labels = Some(WithoutLabels {
             risk: std::mem::replace(&mut self.risk, value),
             standard_error: std::mem::replace(&mut self.standard_error, standard_error),
@@ -232,7 +269,8 @@ impl<'a> EstimateObject<'a> {
             trusted: std::mem::replace(&mut self.trusted, labelled.trusted()),
         });
         self.error_rate_absent = None;
-        self.labels = Some(LabelsObject::new(labelled, classes, front));
+        self.better_prediction = None;
+        self.labels = Some(LabelsObject::new(labelled, (&estimate.classes, estimate.scored()), front));
         self
     }
 
@@ -260,6 +298,10 @@ struct MetricsObject {
     calibration_error: MetricObject,
     macro_f1: MetricObject,
     auc: MetricObject,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sensitivity: Option<MeasuredObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    specificity: Option<MeasuredObject>,
     confusion: Vec<Vec<f64>>,
     confusion_axes: [&'static str; 2],
     calibration: Vec<BinObject>,
@@ -284,26 +326,11 @@ impl BinObject {
     }
 }
 
-/// A metric in every way that it is estimated.
-#[derive(Debug, serde::Serialize)]
-struct MetricObject {
-    #[serde(flatten)]
-    estimate: MeasuredObject,
-    triples: MeasuredObject,
-    posterior: MeasuredObject,
-    belief: f64,
-    disagree: bool,
-}
-
 impl MetricsObject {
     fn new(metrics: &Metrics) -> Self {
-        let metric = |metric: &Metric| MetricObject {
-            estimate: MeasuredObject::new(&metric.estimate),
-            triples: MeasuredObject::new(&metric.triples),
-            posterior: MeasuredObject::new(&metric.posterior),
-            belief: metric.belief,
-            disagree: metric.disagree,
-        };
+        let metric = MetricObject::new;
+        let shares = metrics.sensitivity_and_specificity();
+        let share = |at: usize| shares.as_ref().map(|shares| MeasuredObject::new(&shares[at]));
         let cells = |row: &Vec<Measured>| row.iter().map(|cell| cell.value).collect();
         Self {
             error_rate: metric(&metrics.error_rate),
@@ -312,6 +339,8 @@ impl MetricsObject {
             calibration_error: metric(&metrics.calibration_error),
             macro_f1: metric(&metrics.macro_f1),
             auc: metric(&metrics.auc),
+            sensitivity: share(0),
+            specificity: share(1),
             confusion: metrics.confusion.iter().map(cells).collect(),
             confusion_axes: ["predicted", "truth"],
             calibration: metrics.calibration.iter().map(BinObject::new).collect(),
@@ -322,14 +351,9 @@ impl MetricsObject {
 }
 
 impl<'a> Diagnostics<'a> {
-    /// What speaks for an answer, and against it: these alarms.
-    pub(crate) fn of(estimate: &'a Estimate, raised: &'a [Alarm], front: Front) -> Self {
-        Self::beside(estimate, raised, front, false)
-    }
-
-    /// The same, and whether it is a diagnosis that shows it.
-    fn beside(estimate: &'a Estimate, raised: &'a [Alarm], front: Front, diagnosis: bool) -> Self {
-        let (alarms, alarm_details) = alarms_beside(raised, front, diagnosis);
+    /// What speaks for an answer, and against it: these alarms, of rows or of tokens.
+    pub(crate) fn of(estimate: &'a Estimate, raised: &'a [Alarm], front: Front, subject: Subject) -> Self {
+        let (alarms, alarm_details) = alarms_of(raised, front, subject);
         let (groups, conditioning) = (&estimate.groups, &estimate.conditioning);
         let independence = &estimate.independence;
         let dependences = independence.dependences.iter().map(|dependence| DependenceObject {
@@ -342,6 +366,7 @@ impl<'a> Diagnostics<'a> {
             views: cause.views.iter().map(|&v| groups[v].as_str()).collect(),
             share: cause.share,
             standard_error: cause.standard_error,
+            misfit: cause.misfit,
             p_value: cause.p_value,
         });
         Self {
@@ -386,6 +411,8 @@ pub struct Diagnosis<'a> {
     #[serde(flatten)]
     diagnostics: Diagnostics<'a>,
     trusted: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    remedies: Option<RemediesObject<'a>>,
     #[serde(flatten)]
     made: &'a Made,
 }
@@ -402,10 +429,17 @@ impl<'a> Diagnosis<'a> {
             grouping: GroupingObject::new(&estimate.views, &estimate.grouping),
             classes: &estimate.classes,
             latent: LatentObject::new(estimate),
-            diagnostics: Diagnostics::beside(estimate, &estimate.alarms, front, true),
+            diagnostics: Diagnostics::of(estimate, &estimate.alarms, front, Subject::Diagnosis),
             trusted: estimate.trusted(),
+            remedies: None,
             made,
         }
+    }
+
+    /// The same with what may help.
+    pub fn remedies(mut self, remedies: Option<&'a Remedies>) -> Self {
+        self.remedies = remedies.map(Remedies::object);
+        self
     }
 }
 

@@ -5,7 +5,9 @@ use crate::text::Budget;
 use crate::words::Front;
 use serde::Serialize;
 use triview::answer::{Bound, Interval};
-use triview::estimator::few_labels::{Labelled, Naming, Origin, Powered};
+use triview::estimator::few_labels::{
+    ByLabels, Labelled, Lead, ModelByLabels, Naming, Origin, Powered, SegmentByLabels,
+};
 
 /// The risk that the views say without labels.
 #[derive(Debug, Serialize)]
@@ -30,10 +32,18 @@ pub(crate) struct WithoutLabels {
 #[derive(Debug, Serialize)]
 pub struct LabelsObject<'a> {
     count: usize,
-    risk: PoweredObject,
-    error_rate: PoweredObject,
+    risk: Option<PoweredObject>,
+    error_rate: Option<PoweredObject>,
+    brier: Option<PoweredObject>,
     #[serde(skip_serializing_if = "Option::is_none")]
     recalibrated: Option<RecalibratedObject>,
+    leads: Leads,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    each: Vec<ModelObject<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    differences: Vec<PairObject<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prediction: Option<ModelObject<'a>>,
     naming: Naming,
     #[serde(skip_serializing_if = "Option::is_none")]
     names: Option<Vec<&'a str>>,
@@ -48,9 +58,87 @@ pub struct LabelsObject<'a> {
     alarm_details: Vec<AlarmObject<'a>>,
 }
 
+/// Which way comes first.
+#[derive(Debug, Serialize)]
+struct Leads {
+    risk: Lead,
+    error_rate: Lead,
+    brier: Lead,
+}
+
+/// A mean by labels in both ways.
+#[derive(Debug, Serialize)]
+pub(crate) struct ByLabelsObject {
+    #[serde(flatten)]
+    leading: MeasuredObject,
+    leads: Lead,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    valid: Option<PoweredObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    recalibrated: Option<MeasuredObject>,
+}
+
+/// What labels say of one model.
+#[derive(Debug, Serialize)]
+struct ModelObject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    view: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    risk: Option<ByLabelsObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate: Option<ByLabelsObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    brier: Option<ByLabelsObject>,
+}
+
+/// How much more often the first of two views is wrong.
+#[derive(Debug, Serialize)]
+struct PairObject<'a> {
+    views: [&'a str; 2],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate: Option<ByLabelsObject>,
+}
+
+/// What labels say of a segment's rows.
+#[derive(Debug, Serialize)]
+pub(crate) struct SegmentLabelsObject {
+    count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    risk: Option<ByLabelsObject>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_rate: Option<ByLabelsObject>,
+}
+
+impl SegmentLabelsObject {
+    pub(crate) fn new(of: &SegmentByLabels) -> Self {
+        let SegmentByLabels { labels, risk, error_rate, .. } = of;
+        let [risk, error_rate] = [risk, error_rate].map(|of| of.as_ref().map(ByLabelsObject::new));
+        Self { count: *labels, risk, error_rate }
+    }
+}
+
+impl ByLabelsObject {
+    pub(crate) fn new(of: &ByLabels) -> Self {
+        Self {
+            leading: MeasuredObject::new(&of.leading),
+            leads: of.leads,
+            valid: of.valid.as_ref().map(PoweredObject::new),
+            recalibrated: of.recalibrated.as_ref().map(MeasuredObject::new),
+        }
+    }
+}
+
+impl<'a> ModelObject<'a> {
+    fn new(view: Option<&'a str>, of: &ModelByLabels) -> Self {
+        let [risk, error_rate, brier] =
+            [&of.risk, &of.error_rate, &of.brier].map(|of| of.as_ref().map(ByLabelsObject::new));
+        Self { view, risk, error_rate, brier }
+    }
+}
+
 /// A mean by labels.
 #[derive(Debug, Serialize)]
-struct PoweredObject {
+pub(crate) struct PoweredObject {
     #[serde(flatten)]
     estimate: MeasuredObject,
     weight: f64,
@@ -61,8 +149,9 @@ struct PoweredObject {
 /// Means by a posterior that the labels recalibrate.
 #[derive(Debug, Serialize)]
 struct RecalibratedObject {
-    risk: MeasuredObject,
-    error_rate: MeasuredObject,
+    risk: Option<MeasuredObject>,
+    error_rate: Option<MeasuredObject>,
+    brier: Option<MeasuredObject>,
     origin: Origin,
     sharpness: f64,
 }
@@ -87,20 +176,37 @@ pub struct BudgetObject {
 }
 
 impl<'a> LabelsObject<'a> {
-    pub(crate) fn new(labelled: &'a Labelled, classes: &'a [String], front: Front) -> Self {
+    pub(crate) fn new(
+        labelled: &'a Labelled,
+        (classes, views): (&'a [String], &'a [String]),
+        front: Front,
+    ) -> Self {
         let (alarms, alarm_details) = alarms(&labelled.alarms, front);
-        let agreement = &labelled.agreement;
+        let Labelled { risk, error_rate, brier, agreement, .. } = labelled;
         let names = agreement.names.iter().map(|&class| classes[class].as_str()).collect();
+        let valid = |of: &ByLabels| of.valid.as_ref().map(PoweredObject::new);
+        let recalibrated = |of: &ByLabels| of.recalibrated.as_ref().map(MeasuredObject::new);
+        let view = |(view, of): (&'a String, &ModelByLabels)| ModelObject::new(Some(view), of);
+        let pair = |([a, b], of): &([usize; 2], Option<ByLabels>)| PairObject {
+            views: [&views[*a], &views[*b]],
+            error_rate: of.as_ref().map(ByLabelsObject::new),
+        };
         Self {
             count: labelled.labels,
-            risk: PoweredObject::new(&labelled.risk),
-            error_rate: PoweredObject::new(&labelled.error_rate),
-            recalibrated: labelled.recalibrated.as_ref().map(|by| RecalibratedObject {
-                risk: MeasuredObject::new(&by.risk),
-                error_rate: MeasuredObject::new(&by.error_rate),
+            risk: valid(risk),
+            error_rate: valid(error_rate),
+            brier: valid(brier),
+            recalibrated: labelled.recalibration.map(|by| RecalibratedObject {
+                risk: recalibrated(risk),
+                error_rate: recalibrated(error_rate),
+                brier: recalibrated(brier),
                 origin: by.origin,
                 sharpness: by.sharpness,
             }),
+            leads: Leads { risk: risk.leads, error_rate: error_rate.leads, brier: brier.leads },
+            each: views.iter().zip(&labelled.each).map(view).collect(),
+            differences: labelled.differences.iter().map(pair).collect(),
+            prediction: labelled.prediction.as_ref().map(|of| ModelObject::new(None, of)),
             naming: agreement.naming,
             names: (agreement.naming == Naming::Contradicted).then_some(names),
             agreement: agreement.share,
@@ -118,7 +224,7 @@ impl<'a> LabelsObject<'a> {
 }
 
 impl PoweredObject {
-    fn new(powered: &Powered) -> Self {
+    pub(crate) fn new(powered: &Powered) -> Self {
         Self {
             estimate: MeasuredObject::new(&powered.estimate),
             weight: powered.weight,

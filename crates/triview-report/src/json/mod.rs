@@ -3,18 +3,21 @@
 //! JSON has no word for infinity, nor for what is not a number: what is unknown is `null`. A key that is not asked for is absent.
 
 mod adaptation;
+mod each;
 mod estimate;
 mod labelled;
+mod prediction;
 mod sequences;
 mod votes;
 
 pub use adaptation::AdaptObject;
 pub use estimate::{Diagnosis, EstimateObject, GroupingObject};
+pub(crate) use labelled::SegmentLabelsObject;
 pub use labelled::{BudgetObject, LabelsObject};
 pub use sequences::SequencesObject;
 pub use votes::VotesObject;
 
-use crate::words::Front;
+use crate::words::{Front, Subject};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 use std::borrow::Cow;
@@ -77,21 +80,21 @@ pub(crate) struct AlarmObject<'a> {
 
 /// Alarms in words, and in detail.
 pub(crate) fn alarms(all: &[Alarm], front: Front) -> (Vec<String>, Vec<AlarmObject<'_>>) {
-    alarms_beside(all, front, false)
+    alarms_of(all, front, Subject::Rows)
 }
 
-/// The same, and whether it is a diagnosis that they stand beside.
-pub(crate) fn alarms_beside(
+/// The same, of what they are said.
+pub(crate) fn alarms_of(
     all: &[Alarm],
     front: Front,
-    diagnosis: bool,
+    subject: Subject,
 ) -> (Vec<String>, Vec<AlarmObject<'_>>) {
     let details = all.iter().map(|alarm| AlarmObject {
         alarm,
-        message: alarm.to_string(),
-        remedy: front.remedy_beside(alarm, diagnosis),
+        message: subject.message(alarm),
+        remedy: front.remedy_of(alarm, subject),
     });
-    (all.iter().map(Alarm::to_string).collect(), details.collect())
+    (all.iter().map(|alarm| subject.message(alarm)).collect(), details.collect())
 }
 
 /// Rows in which each view is missing, where any is.

@@ -84,7 +84,7 @@ pub(crate) fn shares(kind: &str, names: &[String], all: &[Measured], trusted: bo
 
 /// How often each view alone is wrong, beside all of them together.
 pub(crate) fn views(estimate: &Estimate, metrics: &Metrics) -> Dots {
-    let shown = foremost(estimate.views.len(), MOST_CLASSES, |v| metrics.view_error[v].value);
+    let shown = foremost(metrics.view_error.len(), MOST_CLASSES, |v| metrics.view_error[v].value);
     let whole = metrics.error_rate.estimate.value;
     let dots = shown.iter().map(|&v| Some(share(&metrics.view_error[v], mark(estimate)))).collect();
     Dots {
@@ -94,7 +94,7 @@ pub(crate) fn views(estimate: &Estimate, metrics: &Metrics) -> Dots {
             Share(whole)
         ),
         kind: "view".to_owned(),
-        note: left_out(shown.len(), estimate.views.len(), "views"),
+        note: left_out(shown.len(), metrics.view_error.len(), "views"),
         rows: shown.iter().map(|&v| estimate.views[v].clone()).collect(),
         panels: vec![Panel {
             title: "error rate".to_owned(),

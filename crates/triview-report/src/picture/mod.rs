@@ -2,6 +2,7 @@
 
 mod classes;
 mod dependence;
+mod each;
 mod matrix;
 mod risk;
 mod segments;
@@ -9,6 +10,7 @@ mod votes;
 
 pub(crate) use classes::{calibration, classes, prior, shares, views};
 pub(crate) use dependence::dependence;
+pub(crate) use each::each;
 pub(crate) use matrix::{confusion, square};
 pub(crate) use risk::{measured, risk, share};
 pub(crate) use segments::segments;

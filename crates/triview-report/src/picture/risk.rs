@@ -4,7 +4,7 @@ use crate::draw::{Dot, Dots, Mark, Panel};
 use crate::text::{Share, name, plain, range};
 use triview::answer::Interval;
 use triview::estimator::Estimate;
-use triview::estimator::few_labels::Labelled;
+use triview::estimator::few_labels::{ByLabels, Labelled};
 use triview::metrics::Measured;
 
 /// A number with its interval.
@@ -47,27 +47,33 @@ pub(crate) fn risk(estimate: &Estimate, labelled: Option<&Labelled>) -> Dots {
     }
     if let Some(labelled) = labelled {
         let mark = if labelled.trusted() { Mark::Own } else { Mark::Doubted };
-        let (risk, rate) = (&labelled.risk, &labelled.error_rate);
-        rows.insert(0, ("estimate", Some(measured(&risk.estimate, mark)), Some(share(&rate.estimate, mark))));
-        if let Some(by) = &labelled.recalibrated {
-            let (risk, rate) = (measured(&by.risk, Mark::Other), share(&by.error_rate, Mark::Other));
-            rows.insert(1, ("recalibrated", Some(risk), Some(rate)));
+        let row = |name: &'static str, of: &dyn Fn(&ByLabels) -> Option<Measured>, mark: Mark| {
+            let [risk, rate] = [&labelled.risk, &labelled.error_rate].map(of);
+            (name, risk.map(|risk| measured(&risk, mark)), rate.map(|rate| share(&rate, mark)))
+        };
+        let valid = |of: &ByLabels| Some(of.valid.as_ref()?.estimate);
+        let mut by_labels = vec![row("estimate", &|of| Some(of.leading), mark)];
+        if labelled.recalibration.is_some() {
+            by_labels.push(row("recalibrated", &|of| of.recalibrated, Mark::Other));
+            by_labels.push(row("whatever views do", &valid, Mark::Other));
         }
-        let [risk, rate] = [&risk.alone, &rate.alone];
-        rows.push(("labels alone", Some(measured(risk, Mark::Other)), Some(share(rate, Mark::Other))));
+        rows.splice(0..0, by_labels);
+        rows.push(row("labels alone", &|of| Some(of.valid.as_ref()?.alone), Mark::Other));
     }
     if let Some(rate) = error_rate {
         rows.push(("model\u{2019}s belief", None, Some(alone(rate.belief))));
     }
     let loss = name(&estimate.loss, 20);
     let (of_error, labels) = (estimate.loss == "error", labelled.is_some());
+    let first = labelled.map_or(own, |labelled| labelled.risk.leading);
+    let first_rate =
+        labelled.map(|it| it.error_rate.leading).or_else(|| error_rate.map(|rate| rate.estimate));
     let said = format!(
         "Dots with intervals: the risk is {} ({}), {}.",
-        plain(own.value),
-        range(own.interval),
-        match error_rate {
-            Some(rate) =>
-                format!("the error rate {}", Share(rate.estimate.value).between(rate.estimate.interval)),
+        plain(first.value),
+        range(first.interval),
+        match first_rate {
+            Some(rate) => format!("the error rate {}", Share(rate.value).between(rate.interval)),
             None => "the error rate is not known".to_owned(),
         }
     );

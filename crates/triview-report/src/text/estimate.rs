@@ -1,10 +1,11 @@
 //! The text of an estimate.
 
 use super::number::{column, count, plain, to_digits_of, with_error};
+use super::prediction::better;
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
-use crate::words::{Front, UNSEEN};
+use crate::words::{Front, Subject, unseen};
 use triview::answer::Interval;
-use triview::data::VIEWS;
+use triview::data::{VIEWS, Witness};
 use triview::diagnostics::{Alarm, Dependence, Verdict};
 use triview::estimator::{Amplified, Estimate, Fit, Status};
 use triview::latent::Tried;
@@ -33,7 +34,7 @@ pub fn estimate(
     everything: bool,
 ) -> String {
     let mut parts = vec![headline(estimate, amplified)];
-    parts.extend(reasons(&estimate.alarms, front, false));
+    parts.extend(reasons(&estimate.alarms, front, Subject::Rows));
     parts.extend(estimate.independence.reason.as_ref().map(|reason| {
         wrapped(
             &format!("Not tested is whether the views are independent given the class: {reason}."),
@@ -41,9 +42,12 @@ pub fn estimate(
             2,
         )
     }));
+    parts.extend(better(estimate).map(|words| wrapped(&words, WIDTH, 2)));
     let mut lines: Vec<(&str, String)> = floor(estimate).into_iter().collect();
     lines.push(("rows", count(estimate.rows)));
     lines.push(("views", names(&estimate.views, WIDTH - 12)));
+    lines.extend(witnesses(estimate));
+    lines.extend(estimate.witnesses.iter().map(without_scores));
     lines.extend(groups(estimate));
     lines.extend(missing(&estimate.views, &estimate.missing).map(|line| ("missing", line)));
     if !estimate.covariates.is_empty() {
@@ -62,8 +66,9 @@ pub fn estimate(
 
 /// The assumption test and the conditioning alone.
 pub fn diagnosis(estimate: &Estimate, front: Front) -> String {
-    let mut parts: Vec<String> = not_to_be_trusted(&estimate.alarms, front, true).into_iter().collect();
-    parts.extend(untested(estimate));
+    let mut parts: Vec<String> =
+        not_to_be_trusted(&estimate.alarms, front, Subject::Diagnosis).into_iter().collect();
+    parts.extend(untested(estimate, Subject::Diagnosis));
     let mut lines = groups(estimate);
     lines.extend(latent(estimate));
     if !lines.is_empty() {
@@ -83,6 +88,33 @@ pub fn missing(views: &[String], rows: &[u64]) -> Option<String> {
     let lines: Vec<String> =
         counted.map(|(view, rows)| format!("{} in {} rows", name(view, VIEW_WIDTH), count(*rows))).collect();
     (!lines.is_empty()).then(|| names(&lines, WIDTH - 12))
+}
+
+/// Whose risk it is, and which views only identify, where not all views make the prediction.
+fn witnesses(estimate: &Estimate) -> Option<(&'static str, String)> {
+    let model = estimate.model.as_ref()?;
+    let others: Vec<String> = estimate.views.iter().filter(|view| !model.contains(view)).cloned().collect();
+    let [judged, others] = [model, &others].map(|views| names(views, (WIDTH - 40) / 2));
+    let plural = if model.len() == 1 { "is" } else { "are" };
+    Some(("model", format!("{judged} {plural} judged; witnesses are {others}")))
+}
+
+/// The values of a witness that has no scores.
+fn without_scores(witness: &Witness) -> (&'static str, String) {
+    let values = witness.values();
+    let shown = names(&values, WIDTH - 50);
+    let pooled = match witness.pooled() {
+        0 => String::new(),
+        pooled => format!(", the last for {} rare ones", count(pooled)),
+    };
+    (
+        "witness",
+        format!(
+            "{} without scores, {} values{pooled}: {shown}",
+            name(witness.name(), VIEW_WIDTH),
+            values.len()
+        ),
+    )
 }
 
 /// How the views are grouped and why, where that is not plain.
@@ -165,7 +197,14 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
             let belief = plain(error.belief);
             let wider = estimate.wider_error_rate.filter(|_| estimate.trusted());
             let wider = wider.map_or(String::new(), |wider| format!("; {} if so", range(wider)));
-            format!("{rate}{wider}  (of the summed scores, which themselves say {belief})")
+            let of = match estimate.model.as_deref() {
+                None => "of the summed scores, which themselves say".to_owned(),
+                Some([view]) => format!("of {}, which itself says", name(view, CLASS_WIDTH)),
+                Some(views) => {
+                    format!("of {}, which themselves say", name(&views.join("+"), 2 * CLASS_WIDTH))
+                }
+            };
+            format!("{rate}{wider}  ({of} {belief})")
         }
         Err(why) => format!("not known: {why}"),
     };
@@ -180,7 +219,7 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
     }
     let first = match (estimate.alarms.len(), &estimate.independence.reason) {
         (0, None) => {
-            lines.push(("trusted", format!("yes; not seen without labels: {}", UNSEEN.join(", "))));
+            lines.push(("trusted", format!("yes; not seen without labels: {}", unseen(estimate).join(", "))));
             return facts(&lines);
         }
         (0, Some(_)) => "UNTESTED: whether the views are independent given the class".to_owned(),
@@ -193,13 +232,10 @@ fn headline(estimate: &Estimate, amplified: Option<&Amplified>) -> String {
 /// The risk, and how it is to be read. A bound below what any labels could say is no bound: then it is that.
 fn risk(estimate: &Estimate) -> String {
     let (own, loss) = (with_error(estimate.risk, estimate.standard_error), name(&estimate.loss, 20));
-    let least = estimate.alarms.iter().find_map(|alarm| match alarm {
-        Alarm::Impossible { least, .. } => Some(plain(*least)),
-        _ => None,
-    });
-    match (estimate.bound, least) {
-        (Some(_), Some(least)) => {
-            format!("at least {least}  ({loss} loss; what the views say, {own}, is impossible)")
+    match (estimate.bound, impossible(estimate)) {
+        (Some(_), Some([said, least])) => {
+            let [said, least] = [with_error(said, estimate.standard_error), plain(least)];
+            format!("at least {least}  ({loss} loss; what the views say, {said}, is impossible)")
         }
         (bound, _) => {
             let at_least = bound.map_or("", |_| "at least ");
@@ -208,10 +244,18 @@ fn risk(estimate: &Estimate) -> String {
     }
 }
 
+/// What the views say where that is below what any labels could, and the least that these could.
+fn impossible(estimate: &Estimate) -> Option<[f64; 2]> {
+    estimate.alarms.iter().find_map(|alarm| match alarm {
+        Alarm::Impossible { loss, risk, least } if *loss == estimate.loss => Some([*risk, *least]),
+        _ => None,
+    })
+}
+
 /// The interval, and what it would be if the views had in common what the rows cannot show. An answer that is not to be trusted has
 /// the first alone: what was seen is more than what cannot be.
 fn interval(estimate: &Estimate) -> String {
-    if estimate.interval.low >= estimate.interval.high {
+    if impossible(estimate).is_some() {
         return "unknown: nothing within the errors of the risk is possible".to_owned();
     }
     let own = range(estimate.interval);
@@ -234,28 +278,37 @@ pub(crate) fn floor(estimate: &Estimate) -> Option<(&'static str, String)> {
 }
 
 /// Reasons not to trust an answer, and what to do about each of them, beside a diagnosis or not.
-fn reasons(alarms: &[Alarm], front: Front, diagnosis: bool) -> Option<String> {
+pub(super) fn reasons(alarms: &[Alarm], front: Front, subject: Subject) -> Option<String> {
     let lines = alarms.iter().flat_map(|alarm| {
-        let remedy = front.remedy_beside(alarm, diagnosis);
-        [wrapped(&format!("- {alarm}"), WIDTH, 2), wrapped(&format!("> {remedy}"), WIDTH, 2)]
+        let remedy = front.remedy_of(alarm, subject);
+        [
+            wrapped(&format!("- {}", subject.message(alarm)), WIDTH, 2),
+            wrapped(&format!("> {remedy}"), WIDTH, 2),
+        ]
     });
     (!alarms.is_empty()).then(|| lines.collect::<Vec<_>>().join("\n"))
 }
 
 /// That an answer is not to be trusted, and why.
-pub(super) fn not_to_be_trusted(alarms: &[Alarm], front: Front, diagnosis: bool) -> Option<String> {
-    reasons(alarms, front, diagnosis).map(|reasons| format!("NOT TO BE TRUSTED\n{reasons}"))
+pub(super) fn not_to_be_trusted(alarms: &[Alarm], front: Front, subject: Subject) -> Option<String> {
+    reasons(alarms, front, subject).map(|reasons| format!("NOT TO BE TRUSTED\n{reasons}"))
 }
 
 /// What could not be tested, and why.
-fn untested(estimate: &Estimate) -> Option<String> {
-    let words = |reason| format!("UNTESTED: whether the views are independent given the class: {reason}");
+fn untested(estimate: &Estimate, subject: Subject) -> Option<String> {
+    let what = match subject {
+        Subject::Rows | Subject::Diagnosis => "the views are independent given the class",
+        Subject::Sequences { .. } => {
+            "what is before a token, in it and after it is independent given its state"
+        }
+    };
+    let words = |reason| format!("UNTESTED: whether {what}: {reason}");
     estimate.independence.reason.as_ref().map(|reason| wrapped(&words(reason), WIDTH, 2))
 }
 
 /// What keeps an answer from being trusted, if anything does, and what to do about it; what could not be tested.
-pub(super) fn warnings(estimate: &Estimate, alarms: &[Alarm], front: Front) -> Vec<String> {
-    not_to_be_trusted(alarms, front, false).into_iter().chain(untested(estimate)).collect()
+pub(super) fn warnings(estimate: &Estimate, alarms: &[Alarm], front: Front, subject: Subject) -> Vec<String> {
+    not_to_be_trusted(alarms, front, subject).into_iter().chain(untested(estimate, subject)).collect()
 }
 
 /// What the views are taken to be independent given.
@@ -356,7 +409,9 @@ fn classes(estimate: &Estimate) -> String {
         let terms = estimate.conditional_risk.iter().zip(&estimate.holder_groups);
         terms.filter(|(_, of)| **of == group).map(|(m, _)| m[j][j]).sum::<f64>()
     };
-    let groups = estimate.groups.len();
+    // Those of witnesses alone have no scores.
+    let groups: Vec<usize> =
+        (0..estimate.groups.len()).filter(|group| estimate.holder_groups.contains(group)).collect();
     let products = loss::by_name(&estimate.loss).is_ok_and(|loss| loss.form() != Form::Sum);
     let total = |i: usize, j: usize| {
         let terms = estimate.conditional_risk.iter().map(|m| m[i][j]);
@@ -380,7 +435,7 @@ fn classes(estimate: &Estimate) -> String {
         let Interval { low, high } = estimate.class_prior_interval[j];
         0.5 * (high - low)
     }));
-    for group in 0..groups {
+    for &group in &groups {
         cells.push(numbers(&|j| of_group(group, j)));
     }
     cells.push(numbers(&|j| total(j, j)));
@@ -389,19 +444,19 @@ fn classes(estimate: &Estimate) -> String {
     cells.push(column(&leads));
 
     let mut header = vec!["class".to_owned(), "prior".to_owned(), format!("± ({})", percent(estimate.level))];
-    header.extend(estimate.groups.iter().map(|group| name(group, VIEW_WIDTH)));
+    header.extend(groups.iter().map(|&group| name(&estimate.groups[group], VIEW_WIDTH)));
     let whole = if products { "product" } else { "sum" };
     header.extend([whole, "nearest rival", "lead"].map(str::to_owned));
     let mut align = vec![Align::Right; header.len()];
     align[0] = Align::Left;
-    align[groups + 4] = Align::Left;
+    align[groups.len() + 4] = Align::Left;
     let mut rows = vec![header];
     rows.extend((0..shown.len()).map(|row| cells.iter().map(|column| column[row].clone()).collect()));
     if shown.len() < k {
         rows.insert(LARGEST + 1, vec!["…".to_owned()]);
     }
 
-    let by = if estimate.views.len() > groups { "group" } else { "view" };
+    let by = if estimate.views.len() > estimate.groups.len() { "group" } else { "view" };
     // A loss of the whole prediction has no terms; the fit that it rests on is the log loss's.
     let scores = estimate.loss == "log" || Whole::named(&estimate.loss).is_some();
     let term = if scores { "score" } else { "term" };
@@ -562,6 +617,10 @@ pub(crate) mod tests {
             missing: vec![0; 3],
             blocks: 64,
             views: ["image", "text", "audio"].map(str::to_owned).to_vec(),
+            model: None,
+            witnesses: Vec::new(),
+            each: None,
+            prediction: None,
             partition: Partition::single(),
             grouping: Grouping { chosen: Chosen::Automatic, together: Vec::new(), others: Vec::new() },
             groups: ["image", "text", "audio"].map(str::to_owned).to_vec(),

@@ -3,13 +3,16 @@
 use super::estimate::{not_to_be_trusted, percent, range};
 use super::number::{count, plain, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
-use crate::words::Front;
+use crate::words::{Front, Subject};
+use triview::answer::Interval;
 use triview::estimator::Estimate;
-use triview::estimator::few_labels::{Labelled, Naming, Powered, SoftMap};
+use triview::estimator::few_labels::{ByLabels, Labelled, Lead, ModelByLabels, Naming, SoftMap};
 use triview::metrics::Measured;
 
 /// Room for the name of a class.
 const CLASS_WIDTH: usize = 12;
+/// Room for the name of a view.
+const VIEW_WIDTH: usize = 20;
 /// So many classes of the soft map are shown.
 const SHOWN_CLASSES: usize = 6;
 
@@ -35,20 +38,49 @@ impl Budget {
 
 /// What the labels say; the estimate without them comes after.
 pub fn labelled(estimate: &Estimate, labelled: &Labelled, front: Front) -> String {
-    let mut parts: Vec<String> = not_to_be_trusted(&labelled.alarms, front, false).into_iter().collect();
+    let mut parts: Vec<String> =
+        not_to_be_trusted(&labelled.alarms, front, Subject::Rows).into_iter().collect();
     parts.push(facts(&labels_said(estimate, labelled)));
+    parts.extend(models(estimate, labelled));
     parts.extend(labelled.soft_map.as_ref().map(|map| soft_map(estimate, map)));
     parts.push("Without the labels:".to_owned());
     parts.join("\n\n") + "\n\n"
 }
 
-/// What the labels say, one to a line.
+/// What an answer takes for granted.
+pub(crate) fn assumed(labelled: &Labelled, of: &ByLabels) -> String {
+    match (of.leads, labelled.recalibration) {
+        (Lead::Recalibrated, Some(by)) => format!(
+            "holds as far as {}, made {} times as sure by the labels, is right",
+            by.origin.name(),
+            plain(by.sharpness)
+        ),
+        _ => "holds whatever the views do".to_owned(),
+    }
+}
+
+/// The same in a few words.
+fn if_so(of: &ByLabels) -> &'static str {
+    match of.leads {
+        Lead::Recalibrated => "if the recalibrated posterior is about right",
+        Lead::Valid => "whatever the views do",
+    }
+}
+
+fn shown(measured: &Measured) -> String {
+    with_error(measured.value, measured.standard_error)
+}
+
+/// With the interval behind it.
+fn between(measured: &Measured) -> String {
+    format!("{}   {}", shown(measured), range(measured.interval))
+}
+
+/// What the labels say, one to a line: first what leads, then the other of the two ways.
 pub(crate) fn labels_said(estimate: &Estimate, labelled: &Labelled) -> Vec<(&'static str, String)> {
-    let Labelled { labels, level, risk, error_rate, agreement, .. } = labelled;
+    let Labelled { labels, level, risk, error_rate, brier, agreement, .. } = labelled;
     let (count, confidence) = (count(*labels as u64), percent(*level));
     let loss = name(&estimate.loss, 20);
-    let mean = |of: &Powered| with_error(of.estimate.value, of.estimate.standard_error);
-    let alone = |of: &Powered| with_error(of.alone.value, of.alone.standard_error);
     let naming = match agreement.naming {
         Naming::Confirmed => "the labels confirm it".to_owned(),
         Naming::Undecided => "the labels do not decide it".to_owned(),
@@ -61,43 +93,40 @@ pub(crate) fn labels_said(estimate: &Estimate, labelled: &Labelled) -> Vec<(&'st
             format!("the labels contradict it: {}", names(&others, WIDTH - 45))
         }
     };
+    let by = match risk.leads {
+        Lead::Recalibrated => format!("by a posterior that {count} labels recalibrate"),
+        Lead::Valid => format!("by {count} labels and what is imputed to other rows"),
+    };
+    let aside =
+        |of: &ByLabels| if of.leads == risk.leads { String::new() } else { format!("  ({})", if_so(of)) };
     let mut lines = vec![
-        (
-            "risk",
-            format!("{}  ({loss} loss, by {count} labels and what is imputed to other rows)", mean(risk)),
-        ),
-        (
-            "interval",
-            format!("{}  ({confidence} confidence, whatever the views do)", range(risk.estimate.interval)),
-        ),
-        ("error rate", format!("{}   {}", mean(error_rate), range(error_rate.estimate.interval))),
-        ("labels alone", format!("risk {}, error rate {}", alone(risk), alone(error_rate))),
+        ("risk", format!("{}  ({loss} loss, {by})", shown(&risk.leading))),
+        ("interval", format!("{}  ({confidence} confidence, {})", range(risk.leading.interval), if_so(risk))),
+        ("error rate", between(&error_rate.leading) + &aside(error_rate)),
+        ("Brier score", between(&brier.leading) + &aside(brier)),
     ];
-    if let Some(by) = &labelled.recalibrated {
-        let [risk, error] = [&by.risk, &by.error_rate];
-        let mean = |of: &Measured| with_error(of.value, of.standard_error);
-        let origin = by.origin.name();
+    let both = |title: &'static str, of: &dyn Fn(&ByLabels) -> Option<Measured>| {
+        let [risk, rate] = [risk, error_rate].map(of);
+        risk.zip(rate)
+            .map(|(risk, rate)| (title, format!("risk {}, error rate {}", shown(&risk), between(&rate))))
+    };
+    let valid = |of: &ByLabels| of.valid.as_ref().map(|valid| valid.estimate);
+    if let Some(by) = labelled.recalibration {
+        lines.extend(both("whatever", &valid));
+        lines.push(("", "(whatever the views do)".to_owned()));
+        lines.extend(both("recalibrated", &|of| of.recalibrated));
+        let sure = format!("made {} times as sure by the labels", plain(by.sharpness));
+        lines.push(("", format!("(if {}, {sure}, is about right)", by.origin.name())));
+    }
+    lines.extend(both("labels alone", &|of| of.valid.as_ref().map(|valid| valid.alone)));
+    if let (Some(risk), Some(rate)) = (&risk.valid, &error_rate.valid) {
+        let weights = [risk, rate].map(|of| plain(of.weight));
         lines.push((
-            "recalibrated",
-            format!("risk {}, error rate {}   {}", mean(risk), mean(error), range(error.interval)),
-        ));
-        lines.push((
-            "",
-            format!(
-                "(if {origin}, made {} times as sure by the labels, is about right)",
-                plain(by.sharpness)
-            ),
+            "weight",
+            format!("{} of what is imputed, {} for the error rate", weights[0], weights[1]),
         ));
     }
     lines.extend([
-        (
-            "weight",
-            format!(
-                "{} of what is imputed, {} for the error rate",
-                plain(risk.weight),
-                plain(error_rate.weight)
-            ),
-        ),
         ("naming", naming),
         (
             "agreement",
@@ -113,6 +142,39 @@ pub(crate) fn labels_said(estimate: &Estimate, labelled: &Labelled) -> Vec<(&'st
         lines.push(("without labels", format!("the risk is {z:+.1} standard errors off: {verdict}")));
     }
     lines
+}
+
+/// What the labels say of every view as a model of its own and of another model's output, where that was asked.
+fn models(estimate: &Estimate, labelled: &Labelled) -> Option<String> {
+    let mean = |of: &Option<ByLabels>| of.as_ref().map_or("unknown".to_owned(), |of| shown(&of.leading));
+    let row =
+        |name: String, of: &ModelByLabels| vec![name, mean(&of.risk), mean(&of.error_rate), mean(&of.brier)];
+    let views = estimate.scored().iter().zip(&labelled.each);
+    let views = views.map(|(view, of)| row(name(view, VIEW_WIDTH), of));
+    let prediction = labelled.prediction.as_ref().map(|of| row("prediction".to_owned(), of));
+    let rows: Vec<Vec<String>> = views.chain(prediction).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let loss = format!("{} loss", name(&estimate.loss, 12));
+    let header = ["by the labels", &loss, "error rate", "Brier score"].map(str::to_owned).to_vec();
+    let mut align = [Align::Right; 4];
+    align[0] = Align::Left;
+    let table = aligned(&align, std::iter::once(header).chain(rows).collect::<Vec<_>>());
+    let pairs = labelled.differences.iter().filter_map(|(pair, of)| {
+        let of = of.as_ref()?;
+        let Measured { value, standard_error, interval } = of.leading;
+        let (more, less) = if value < 0.0 { (pair[1], pair[0]) } else { (pair[0], pair[1]) };
+        let interval =
+            if value < 0.0 { Interval { low: -interval.high, high: -interval.low } } else { interval };
+        let [more, less] = [more, less].map(|view| name(&estimate.scored()[view], VIEW_WIDTH));
+        let (by, between) = (with_error(value.abs(), standard_error), range(interval));
+        let words = format!("{more} is wrong {by} ({between}) more often than {less}, {}", if_so(of));
+        Some(wrapped(&words, WIDTH, 2))
+    });
+    let pairs: Vec<String> = pairs.collect();
+    let parts = [Some(table), (!pairs.is_empty()).then(|| pairs.join("\n"))];
+    Some(parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n"))
 }
 
 /// The probability of each class given each latent state.

@@ -3,7 +3,7 @@
 use super::number::{column, count, plain, with_error};
 use super::table::{Align, WIDTH, aligned, name, wrapped};
 use triview::estimator::Estimate;
-use triview::metrics::{Metric, Metrics};
+use triview::metrics::{Measured, Metric, Metrics};
 
 /// Up to this many classes the confusion matrix is shown.
 const CONFUSION_CLASSES: usize = 10;
@@ -20,6 +20,7 @@ pub fn metrics(estimate: &Estimate, metrics: &Metrics) -> String {
         );
         parts.push(wrapped(&words, WIDTH, 2));
     }
+    parts.extend(of_two_classes(estimate, metrics));
     parts.push(views(estimate, metrics));
     if estimate.classes.len() <= CONFUSION_CLASSES {
         parts.push(confusion(estimate, metrics));
@@ -45,6 +46,21 @@ fn table(metrics: &Metrics) -> String {
     align[0] = Align::Left;
     let (rows_of, mass) = (count(metrics.rows as u64), plain(metrics.mass));
     format!("{}\nfrom {rows_of} rows; the triples' weights have mass {mass}", aligned(&align, rows))
+}
+
+/// Of two classes the sensitivity and the specificity, with their intervals.
+fn of_two_classes(estimate: &Estimate, metrics: &Metrics) -> Option<String> {
+    let [sensitivity, specificity] = metrics.sensitivity_and_specificity()?;
+    let row = |what: &str, class: &str, Measured { value, standard_error, interval }: Measured| {
+        let between = format!("{} to {}", plain(interval.low), plain(interval.high));
+        let of = format!("rows of {} that are predicted so", name(class, 20));
+        vec![what.to_owned(), with_error(value, standard_error), between, of]
+    };
+    let rows = vec![
+        row("sensitivity", &estimate.classes[1], sensitivity),
+        row("specificity", &estimate.classes[0], specificity),
+    ];
+    Some(aligned(&[Align::Left, Align::Right, Align::Right, Align::Left], rows))
 }
 
 /// How often each view alone is wrong.

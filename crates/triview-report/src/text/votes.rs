@@ -4,7 +4,7 @@ use super::Budget;
 use super::estimate::{not_to_be_trusted, percent, range};
 use super::number::{column, count, plain, with_error};
 use super::table::{Align, WIDTH, aligned, facts, name, names, wrapped};
-use crate::words::Front;
+use crate::words::{Front, Subject};
 use triview::metrics::Measured;
 use triview::votes::{Annotator, Bound, NoSpectralStart, VoteEstimate};
 
@@ -17,7 +17,8 @@ const NAME: usize = 24;
 
 /// The whole answer: warnings, the error rate of the labels, the classes, the annotators, and who depends on whom.
 pub fn votes(estimate: &VoteEstimate, annotators: &[String], front: Front) -> String {
-    let mut parts: Vec<String> = not_to_be_trusted(&estimate.alarms, front, false).into_iter().collect();
+    let mut parts: Vec<String> =
+        not_to_be_trusted(&estimate.alarms, front, Subject::Rows).into_iter().collect();
     parts.push(headline(estimate));
     let counted = |n: usize| count(n as u64);
     let mut lines = vec![
