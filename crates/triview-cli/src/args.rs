@@ -2,6 +2,7 @@
 
 use crate::label_args::{CompareArgs, FewLabelsArgs, LabelArgs, VoteArgs};
 use crate::learning_args::{AdaptArgs, ReproduceArgs, ScoreArgs, TrainArgs};
+use crate::monitor_args::MonitorArgs;
 use crate::picture_args::PictureArgs;
 use crate::progress::Listener;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -15,7 +16,7 @@ use triview::lab::Preset;
 use triview::latent::Latent;
 use triview::loss;
 use triview_report::words::Front;
-use triview_table::{Input, Keep, Origin, Pattern, Period, ReadOptions};
+use triview_table::{ClassPattern, Input, Keep, Memory, Origin, Pattern, Period, ReadOptions};
 
 /// What the short help ends with: it leaves out what few ask for.
 pub(crate) const MORE: &str = "All options, with examples: --help";
@@ -47,6 +48,9 @@ pub(crate) struct Global {
     /// Seed of everything random: same input and same seed, same answer
     #[arg(long, global = true, value_name = "S", default_value_t = 0, hide_short_help = true)]
     pub(crate) seed: u64,
+    /// The most memory that decoding may take [default: 2GiB]; a file that takes more is refused
+    #[arg(long, global = true, value_name = "SIZE", hide_short_help = true)]
+    pub(crate) memory: Option<Memory>,
     /// Neither notes nor progress on standard error
     #[arg(long, short, global = true)]
     pub(crate) quiet: bool,
@@ -70,6 +74,7 @@ pub(crate) enum Command {
     Label(LabelArgs),
     Moments(MomentsArgs),
     Inspect(InspectArgs),
+    Monitor(Box<MonitorArgs>),
     Hmm(HmmArgs),
     Train(TrainArgs),
     Score(ScoreArgs),
@@ -95,9 +100,14 @@ pub(crate) enum Command {
     triview estimate --latent auto scores.parquet\n  \
     triview estimate --latent complaint=2,praise=1 scores.parquet\n  \
     triview estimate --metrics scores.parquet\n  \
+    triview estimate --model image scores.parquet\n  \
+    triview estimate --model image --witness hospital scores.parquet\n  \
+    triview estimate --each --svg models.svg scores.parquet\n  \
+    triview estimate --prediction 'p:*' scores.parquet\n  \
     triview estimate --by month --report risk.html scores.parquet\n  \
     triview estimate --label digit scores.parquet\n  \
     triview estimate --label digit --label-budget 0.02 --label-rows next.csv scores.parquet\n  \
+    triview estimate --label digit --by month --each scores.parquet\n  \
     triview estimate --votes crowd.csv\n  \
     triview estimate --votes crowd.csv --gold known.csv\n  \
     triview estimate --json scores.csv | jq .risk\n  \
@@ -109,11 +119,19 @@ pub(crate) struct EstimateArgs {
     /// Also the Brier score, hinge loss, calibration error, macro F1, AUC and confusion matrix
     #[arg(long)]
     pub(crate) metrics: bool,
+    /// Also judge every view as a model of its own, and compare them
+    #[arg(long)]
+    pub(crate) each: bool,
+    /// Also judge another model's probabilities, in columns of these names: 'p:*', one a class for which the star stands
+    ///
+    /// It may be no sum of views, such as an average of probabilities or a joint network. Its columns are never views.
+    #[arg(long, value_name = "PATTERN", hide_short_help = true)]
+    pub(crate) prediction: Option<ClassPattern>,
     /// Also answer for each value of this column on its own
     #[arg(long, value_name = "COLUMN")]
     pub(crate) by: Option<String>,
     /// By the hour, day, week or month of --by's column of times, or by so many units of a number
-    #[arg(long, value_name = "PERIOD", requires = "by")]
+    #[arg(long, value_name = "PERIOD", requires = "by", hide_short_help = true)]
     pub(crate) period: Option<Period>,
     /// Also tau, singular values, distances and the fit: how well it is known
     #[arg(long, short)]
@@ -122,7 +140,7 @@ pub(crate) struct EstimateArgs {
     ///
     /// One row a vote (columns item, annotator, vote) or one row an item (a column of classes for each annotator, empty where it did not
     /// vote).
-    #[arg(long, conflicts_with_all = ["metrics", "by", "amplify", "save_posterior", "features", "input", "cluster", "group", "loss", "feature_map", "latent"])]
+    #[arg(long, conflicts_with_all = ["metrics", "each", "prediction", "model", "by", "amplify", "save_posterior", "features", "input", "witness", "cluster", "group", "loss", "feature_map", "latent"])]
     pub(crate) votes: bool,
     #[command(flatten)]
     pub(crate) crowd: VoteArgs,
@@ -151,10 +169,17 @@ pub(crate) struct EstimateArgs {
 #[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview diagnose scores.parquet\n  \
     triview diagnose scores.parquet --report views.html --svg dependence.svg\n  \
+    triview diagnose scores.parquet --remedies\n  \
     triview diagnose part1.moments part2.moments --json | jq .independence.p_value")]
 pub(crate) struct DiagnoseArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,
+    /// Also try what may help where the views depend on each other: other groups, a view fewer, more latent states, a column for a witness; and
+    /// say what labels would cost
+    ///
+    /// Each is an estimate of all rows. No more are begun after a minute, or thirty times as long as the estimate takes.
+    #[arg(long)]
+    pub(crate) remedies: bool,
     /// Print one JSON object instead of text
     #[arg(long)]
     pub(crate) json: bool,
@@ -181,11 +206,14 @@ pub(crate) struct MomentsArgs {
     /// The file to write
     #[arg(long, short, value_name = "MOMENTS")]
     pub(crate) output: PathBuf,
+    /// Also sum what judging every view as a model of its own takes
+    #[arg(long)]
+    pub(crate) each: bool,
     /// Use the views, groups, classes, loss and feature map of these moments, so that the two can be merged
-    #[arg(long, value_name = "MOMENTS", conflicts_with_all = ["posterior", "feature_map", "loss", "group", "latent"])]
+    #[arg(long, value_name = "MOMENTS", conflicts_with_all = ["posterior", "feature_map", "loss", "group", "latent", "model", "each"])]
     pub(crate) like: Option<PathBuf>,
     /// Use the feature map that `estimate --save-posterior` wrote
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["feature_map", "loss", "group", "latent"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["feature_map", "loss", "group", "latent", "model", "each"])]
     pub(crate) posterior: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) table: TableArgs,
@@ -216,11 +244,14 @@ pub(crate) struct InspectArgs {
     cannot be), and optionally a row `initial`.\n\n\
     Answers with the risk of the labelling, -log p(labels | sequence), its emission and transition parts, the per-token error of the \
     Viterbi and of the posterior decoding, and how often states and transitions truly occur, all without labels. Needs chains with \
-    memory: where the tokens before and after one say nothing of its state, nothing is identified, and the answer says so."
+    memory: where the tokens before and after one say nothing of its state, nothing is identified, and the answer says so. With \
+    --label, a column with the true states of some whole sequences and empty elsewhere, the risk and the token error have intervals \
+    that hold whatever the chain does; they come first where the answer without labels is not to be trusted."
 )]
 #[command(after_help = MORE, after_long_help = "Examples:\n  \
     triview simulate --hmm -o chains.parquet\n  \
     triview hmm chains.parquet --transition transition.csv\n  \
+    triview hmm chains.parquet --transition transition.csv --label state\n  \
     triview hmm chains.parquet --transition transition.csv --output labels.parquet\n  \
     triview hmm chains.parquet --transition transition.csv --adapt --output better.csv --save-transition adapted.csv")]
 pub(crate) struct HmmArgs {
@@ -230,6 +261,9 @@ pub(crate) struct HmmArgs {
     /// The model's log potentials of transitions
     #[arg(long, short, value_name = "FILE")]
     pub(crate) transition: PathBuf,
+    /// A column with the true states of some whole sequences, drawn at random, and empty elsewhere: ten at the least, fifty say much
+    #[arg(long, value_name = "COLUMN")]
+    pub(crate) label: Option<String>,
     /// Identify the states at each position by itself, for sequences whose emissions or transitions change along the way; it
     /// takes fifty sequences a state, and more for narrow intervals
     #[arg(long, hide_short_help = true)]
@@ -237,12 +271,16 @@ pub(crate) struct HmmArgs {
     /// Also write each token's Viterbi state and posterior: .csv, .parquet or .arrow
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Label with the model that the data suggest, re-estimated without labels, instead of the given one
+    /// Label with the model that the data suggest, re-estimated without labels, instead of the given one; nothing is written where it
+    /// cannot be told to be better
     #[arg(long, requires = "output")]
     pub(crate) adapt: bool,
-    /// Also write the log probabilities of transitions of the model that the data suggest
+    /// Also write the log probabilities of transitions of the model that the data suggest, where it can be told to be better
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) save_transition: Option<PathBuf>,
+    /// Write what the model that the data suggest says even where it cannot be told to be better
+    #[arg(long, hide_short_help = true)]
+    pub(crate) force: bool,
     /// Level of confidence of the intervals
     #[arg(long, value_name = "P", default_value_t = 0.95)]
     pub(crate) level: f64,
@@ -399,7 +437,7 @@ pub(crate) struct By<'a> {
 }
 
 /// How a table is to be read.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct TableArgs {
     /// How the columns of scores are named, such as '{view}_{class}' [default: {view}:{class}]
     #[arg(long, value_name = "PATTERN", help_heading = "Reading tables")]
@@ -414,6 +452,13 @@ pub(crate) struct TableArgs {
     /// their view, or by how they begin: blur,text:length,x*
     #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = trimmed, help_heading = "Reading tables", hide_short_help = true)]
     pub(crate) features: Option<Vec<String>>,
+    /// Columns without scores that tell classes apart by how their values are distributed, such as a hospital, a shop or a week: each is a
+    /// view that identifies and is not judged
+    ///
+    /// Given the class it must have nothing to do with the other views, and it needs as many values as there are classes. Two views and one
+    /// witness are enough. Rare values are taken as one, and many numbers are cut into bins.
+    #[arg(long, value_name = "COLUMN,...", value_delimiter = ',', value_parser = trimmed, help_heading = "Reading tables", hide_short_help = true)]
+    pub(crate) witness: Option<Vec<String>>,
     /// What the numbers are [default: score]
     ///
     /// Without it numbers that look like probabilities are refused, with it they are taken as said.
@@ -437,12 +482,17 @@ impl TableArgs {
                 None => Input::Unsaid,
             },
             features: self.features.clone().unwrap_or_default(),
+            witnesses: self.witness.clone().unwrap_or_default(),
+            witnessed: Vec::new(),
             cluster: self.cluster.clone(),
+            prediction: None,
             segment: by.map(|by| by.column.to_owned()),
             period: by.and_then(|by| by.period),
             label: None,
+            label_chance: None,
             keep: Keep::Nothing,
             prefetch: rayon::current_num_threads() > 1,
+            memory: Memory::default(),
         }
     }
 }
@@ -457,8 +507,13 @@ pub(crate) enum InputKind {
 }
 
 /// How the risk is to be estimated.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct MethodArgs {
+    /// Judge the prediction of these views; the others only identify [default: all]
+    ///
+    /// The risk, the error rate and every metric are then those of the prediction that these views make by themselves.
+    #[arg(long, value_name = "A[,B]", value_delimiter = ',', value_parser = trimmed, help_heading = "Method")]
+    pub(crate) model: Option<Vec<String>>,
     /// How to group more than three views into three that are independent given the class, such as a+b,c,d+e
     /// [default: dependent views together, groups about equally informative]
     #[arg(long, value_name = "A+B,C,...", help_heading = "Method", hide_short_help = true)]
@@ -483,10 +538,18 @@ pub(crate) struct MethodArgs {
 impl MethodArgs {
     /// The estimator these options ask for.
     pub(crate) fn estimator(&self, global: &Global) -> triview::Result<Estimator> {
+        self.estimator_of(global, false)
+    }
+
+    /// The same, and whether each view is to be judged by itself, too.
+    pub(crate) fn estimator_of(&self, global: &Global, each: bool) -> triview::Result<Estimator> {
         let features = self.feature_map.unwrap_or(FeatureChoice::Auto);
-        let mut params = Params::new().seed(global.seed).level(self.level).features(features);
+        let mut params = Params::new().seed(global.seed).level(self.level).features(features).each(each);
         if let Some(loss) = &self.loss {
             params = params.loss(loss);
+        }
+        if let Some(views) = &self.model {
+            params = params.model(views);
         }
         if let Some(groups) = &self.group {
             params = params.group(groups);

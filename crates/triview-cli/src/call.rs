@@ -8,7 +8,7 @@ mod summed;
 pub use crate::answer::{Answer, Shown};
 use crate::answer::{in_words, made};
 use crate::args::{Cli, Command, Global, InputArgs};
-use crate::inputs::{open_tables, refuse_moments};
+use crate::inputs::{in_file, open_tables, refuse_moments};
 use crate::output;
 pub use crate::progress::Listener;
 use crate::progress::Progress;
@@ -102,7 +102,7 @@ impl Asked {
         let progress = Progress::new(&self.global);
         let sample = Sample::of(&progress.watch(&table, table.rows()))?;
         progress.spin("planning");
-        Ok(estimator.plan(&sample)?)
+        Ok(in_file(&table, estimator.plan(&sample))?)
     }
 
     /// Adds these rows to the sums of a plan.
@@ -192,8 +192,26 @@ pub fn write(path: &Path, text: &str) -> Result<(), String> {
 }
 
 /// Options that are files of the package's own, or where to put something.
-const FILES: [&str; 9] =
-    ["output", "annotators", "review", "label_rows", "model", "transition", "truth", "report", "svg"];
+const FILES: [&str; 15] = [
+    "output",
+    "annotators",
+    "review",
+    "label_rows",
+    "model",
+    "transition",
+    "truth",
+    "report",
+    "svg",
+    "csv",
+    "prometheus",
+    "export",
+    "save_plan",
+    "like",
+    "merge",
+];
+
+/// Options that are asked of a store each time, and not said of it once.
+const SHOWN: [&str; 2] = ["baseline", "limit"];
 
 /// A question as it is asked in Python, but for its tables.
 fn in_python(verb: &str, options: &[(String, Value)]) -> String {
@@ -204,18 +222,27 @@ fn in_python(verb: &str, options: &[(String, Value)]) -> String {
         verb => verb,
     };
     let quoted = |text: &String| if text.parse::<f64>().is_ok() { text.clone() } else { format!("{text:?}") };
-    let said = options.iter().filter(|(name, _)| name != "votes" && !FILES.contains(&name.as_str()));
+    // Models of features are files, those of score tables are views.
+    let is_file =
+        |name: &str| FILES.contains(&name) && (name != "model" || ["score", "adapt"].contains(&verb));
+    let said = options.iter().filter(|(name, _)| name != "votes" && !is_file(name));
     let said = said.filter_map(|(name, value)| match value {
         Value::Flag(false) => None,
-        Value::Flag(true) => Some(format!("{name}=True")),
-        Value::Texts(texts) if texts.len() == 1 => Some(format!("{name}={}", quoted(&texts[0]))),
+        Value::Flag(true) => Some((name, format!("{name}=True"))),
+        Value::Texts(texts) if texts.len() == 1 => Some((name, format!("{name}={}", quoted(&texts[0])))),
         Value::Texts(texts) => {
-            Some(format!("{name}=[{}]", texts.iter().map(quoted).collect::<Vec<_>>().join(", ")))
+            Some((name, format!("{name}=[{}]", texts.iter().map(quoted).collect::<Vec<_>>().join(", "))))
         }
-        Value::Table(_) => Some(format!("{name}=...")),
+        Value::Table(_) => Some((name, format!("{name}=..."))),
     });
-    let all: Vec<String> = ["...".to_owned()].into_iter().chain(said).collect();
-    format!("triview.{function}({})", all.join(", "))
+    let is_shown = |name: &str| verb == "monitor" && SHOWN.contains(&name);
+    let (shown, said): (Vec<_>, Vec<_>) = said.partition(|(name, _)| is_shown(name));
+    let words = |said: Vec<(&String, String)>| said.into_iter().map(|(_, said)| said).collect::<Vec<_>>();
+    let all = [vec!["...".to_owned()], words(said)].concat().join(", ");
+    match verb {
+        "monitor" => format!("triview.Monitor({all}).show({})", words(shown).join(", ")),
+        _ => format!("triview.{function}({all})"),
+    }
 }
 
 /// The names of the options of a verb; none where there is no such verb.
@@ -226,10 +253,10 @@ pub fn options(verb: &str) -> Vec<String> {
 }
 
 /// The options that are lists of names, which may contain commas and begin with blanks.
-const NAMES: [&str; 4] = ["views", "classes", "features", "keep"];
+const NAMES: [&str; 6] = ["views", "classes", "features", "witness", "keep", "model"];
 
 /// The options that are tables.
-const TABLES: [&str; 3] = ["inputs", "source", "gold"];
+const TABLES: [&str; 6] = ["inputs", "source", "gold", "store", "add", "labels"];
 
 /// What the arguments ask. Where a table is expected they have its number among those given; names may contain commas.
 fn parse(verb: &str, arguments: Vec<OsString>, given: Vec<Origin>) -> Result<Cli, String> {

@@ -5,13 +5,14 @@ use crate::output::files;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
 use indicatif::HumanCount;
-use std::path::Path;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
 use triview::Moments;
-use triview::data::{Sample, Schema};
+use triview::data::{Sample, Schema, Source};
 use triview::estimator::{Estimate, Estimator};
 use triview::loss::Whole;
 use triview_report::text::{WIDTH, names};
-use triview_table::{Origin, Table, moments};
+use triview_table::{ClassPattern, Error, Origin, ReadOptions, Table, moments};
 
 /// The name of standard input.
 const STDIN: &str = "-";
@@ -29,7 +30,11 @@ impl Inputs {
     ///
     /// # Errors
     /// For tables among moments, options that moments have settled already, and whatever cannot be read.
-    pub(crate) fn open(args: &InputArgs, by: Option<By<'_>>) -> Result<Self> {
+    pub(crate) fn open(
+        args: &InputArgs,
+        by: Option<By<'_>>,
+        prediction: Option<&ClassPattern>,
+    ) -> Result<Self> {
         let InputArgs { inputs: origins, table, method } = args;
         let (summed, tables): (Vec<&Origin>, Vec<&Origin>) =
             origins.iter().partition(|origin| holds_moments(origin));
@@ -42,7 +47,10 @@ impl Inputs {
                 refuse_options(table, method, by)?;
                 Ok(Self::Moments(Box::new(merge(&files(summed))?)))
             }
-            _ => Ok(Self::Tables(open_tables(origins, table, None, by)?)),
+            _ => {
+                let options = ReadOptions { prediction: prediction.cloned(), ..table.read_options(by) };
+                Ok(Self::Tables(Table::of(origins, &options)?))
+            }
         }
     }
 
@@ -54,8 +62,7 @@ impl Inputs {
                 Ok(estimator.answer(&moments, None)?)
             }
             Inputs::Tables(table) => {
-                let estimate = estimator.estimate(&progress.watch(&table, table.rows()));
-                let estimate = estimate.map_err(|error| table.in_file(error))?;
+                let estimate = in_file(&table, estimator.estimate(&progress.watch(&table, table.rows())))?;
                 note_changes(&table, progress);
                 Ok(estimate)
             }
@@ -73,8 +80,8 @@ impl Inputs {
             Inputs::Tables(table) => {
                 let source = progress.watch(&table, table.rows());
                 let sample = Sample::of(&source)?;
-                let moments = estimator.moments(&source, &estimator.plan(&sample)?);
-                let moments = moments.map_err(|error| table.in_file(error))?;
+                let plan = in_file(&table, estimator.plan(&sample))?;
+                let moments = in_file(&table, estimator.moments(&source, &plan))?;
                 note_changes(&table, progress);
                 Ok((moments, Some(sample)))
             }
@@ -107,13 +114,27 @@ pub(crate) fn open_tables(
 ) -> Result<Table> {
     let mut options = table.read_options(by);
     if let Some(schema) = like {
-        options.views.get_or_insert_with(|| schema.views().to_vec());
-        options.classes.get_or_insert_with(|| schema.classes().to_vec());
-        if options.features.is_empty() {
-            options.features = schema.all_covariates();
-        }
+        read_like(&mut options, schema);
     }
     Ok(Table::of(origins, &options)?)
+}
+
+/// The views, classes, features and witnesses of a schema, where others are not asked for.
+pub(crate) fn read_like(options: &mut ReadOptions, schema: &Schema) {
+    options.views.get_or_insert_with(|| schema.scored().to_vec());
+    options.classes.get_or_insert_with(|| schema.classes().to_vec());
+    if options.features.is_empty() {
+        options.features = schema.all_covariates();
+    }
+    if options.witnesses.is_empty() {
+        options.witnesses = schema.witnesses().iter().map(|witness| witness.name().to_owned()).collect();
+    }
+    options.witnessed = schema.witnesses().to_vec();
+}
+
+/// What was made of a table's rows: where one is at fault, with its file and its row there instead of its row among all.
+pub(crate) fn in_file<T, E: Into<Error>>(table: &Table, made: Result<T, E>) -> Result<T, Error> {
+    made.map_err(|error| table.in_file(error.into()))
 }
 
 /// Says what of a table that has been read was left out or changed.
@@ -121,6 +142,24 @@ pub(crate) fn note_changes(table: &Table, progress: &Progress) {
     let ignored = table.ignored_columns();
     if !ignored.is_empty() {
         progress.note(&format!("columns not used: {}", names(ignored, WIDTH - 24)));
+    }
+    for witness in table.schema().witnesses() {
+        let (name, values) = (witness.name(), witness.values().len());
+        if witness.pooled() > 0 {
+            let rare = HumanCount(witness.pooled());
+            progress.note(&format!(
+                "witness `{name}`: {rare} rare values are taken as one; {values} are told apart"
+            ));
+        }
+        if witness.is_binned() {
+            progress.note(&format!("witness `{name}`: its numbers are cut into {values} bins"));
+        }
+    }
+    for path in table.unended() {
+        progress.note(&format!(
+            "`{}` is an Arrow stream without an end marker: its writer may have been stopped, and rows be missing",
+            path.display()
+        ));
     }
     if table.clipped() > 0 {
         progress
@@ -131,8 +170,17 @@ pub(crate) fn note_changes(table: &Table, progress: &Progress) {
 /// The moments of many files, in the order given.
 fn merge(paths: &[&Path]) -> Result<Moments> {
     let mut merged: Option<Moments> = None;
+    let mut known: HashMap<PathBuf, &Path> = HashMap::new();
     for path in paths {
         let next = moments::read(path)?;
+        // Rows that are counted twice make an interval too narrow, and nothing shows it.
+        if let Some(same) = known.insert(path.canonicalize().unwrap_or_else(|_| path.to_path_buf()), path) {
+            bail!(
+                "`{}` and `{}` are the same file: its rows would be counted twice; give each file once",
+                same.display(),
+                path.display()
+            );
+        }
         merged = Some(match merged {
             None => next,
             Some(sum) => sum.merge(&next).with_context(|| format!("`{}`", path.display()))?,
@@ -155,7 +203,9 @@ fn refuse_options(table: &TableArgs, method: &MethodArgs, by: Option<By<'_>>) ->
         ("--classes", table.classes.is_some()),
         ("--input", table.input.is_some()),
         ("--features", table.features.is_some()),
+        ("--witness", table.witness.is_some()),
         ("--cluster", table.cluster.is_some()),
+        ("--model", method.model.is_some()),
         ("--group", method.group.is_some()),
         ("--loss", method.loss.is_some()),
         ("--feature-map", method.feature_map.is_some()),

@@ -93,10 +93,19 @@ pub(crate) struct LabelArgs {
 pub(crate) struct FewLabelsArgs {
     /// A column with the class of a few rows, drawn at random, and empty elsewhere: the interval then holds whatever the
     /// views do
-    #[arg(long, value_name = "COLUMN", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
+    #[arg(long, value_name = "COLUMN", help_heading = "A few labels", conflicts_with_all = ["amplify", "save_posterior"])]
     pub(crate) label: Option<String>,
+    /// A column with the chance that each labelled row had to be drawn, where these were not all alike
+    #[arg(
+        long,
+        value_name = "COLUMN",
+        help_heading = "A few labels",
+        requires = "label",
+        hide_short_help = true
+    )]
+    pub(crate) label_weight: Option<String>,
     /// Also say how many labels would bring the interval of the risk to this width
-    #[arg(long, value_name = "WIDTH", help_heading = "A few labels", conflicts_with_all = ["by", "amplify", "save_posterior"])]
+    #[arg(long, value_name = "WIDTH", help_heading = "A few labels", conflicts_with_all = ["amplify", "save_posterior"])]
     pub(crate) label_budget: Option<f64>,
     /// Write the rows to label next, drawn at random from those without a label: .csv, .parquet or .arrow
     #[arg(
@@ -107,6 +116,15 @@ pub(crate) struct FewLabelsArgs {
         hide_short_help = true
     )]
     pub(crate) label_rows: Option<PathBuf>,
+    /// Draw more of the rows that the posterior is unsure of, and write their chances in a column `inclusion`, for --label-weight
+    #[arg(
+        long,
+        help_heading = "A few labels",
+        requires = "label_rows",
+        conflicts_with = "label",
+        hide_short_help = true
+    )]
+    pub(crate) stratify: bool,
     /// The columns beside the scores that are written with these rows [default: all]
     #[arg(
         long,

@@ -11,6 +11,9 @@ pub(crate) fn check<'a>(path: &Path, others: impl IntoIterator<Item = &'a Path>)
     if path.is_dir() {
         bail!("cannot write `{}`: it is a folder; name a file in it", path.display());
     }
+    if path == Path::new("-") {
+        bail!("`-` would be a file of that name; write `./-` if that is meant, or name another");
+    }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let is_device = path.exists() && !path.is_file();
     if !is_device {

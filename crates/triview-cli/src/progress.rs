@@ -83,6 +83,32 @@ impl Progress {
         }
     }
 
+    /// Counts steps from zero on.
+    pub(crate) fn steps(&self, doing: &'static str, what: &str, steps: usize) {
+        self.bar.reset();
+        self.bar.set_message(doing);
+        self.bar.set_length(steps as u64);
+        self.bar.set_style(style(&format!(
+            "{{msg}} {{wide_bar}} {{human_pos}} of {{human_len}} {what}, {{eta}} left"
+        )));
+        if let Some(listener) = &self.listener {
+            listener.begin(doing, Some(steps as u64));
+        }
+    }
+
+    /// So many of some steps are done, whatever was counted in between.
+    pub(crate) fn step(&self, doing: &'static str, what: &str, done: usize, steps: usize) {
+        // Beginning anew forgets how long the steps before took.
+        let before = match self.bar.message() == doing && self.bar.length() == Some(steps as u64) {
+            true => self.bar.position(),
+            false => {
+                self.steps(doing, what, steps);
+                0
+            }
+        };
+        self.advance((done as u64).saturating_sub(before) as usize);
+    }
+
     /// Something that cannot be counted.
     pub(crate) fn spin(&self, doing: &'static str) {
         self.bar.reset();
@@ -109,9 +135,27 @@ impl Drop for Progress {
     }
 }
 
-/// A line on standard error; when nobody listens there, that is no error.
+/// A line on standard error; when nobody listens there, that is no error. Names of files, columns and classes may hold anything: what
+/// would move the cursor or change colours is shown, not done.
 pub(crate) fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", shown(text));
+}
+
+/// A text with its control characters, but for the ends of lines, written out.
+fn shown(text: &str) -> String {
+    // Some characters are not of the terminal's control, and still turn round what follows.
+    let acts = |c: char| {
+        c.is_control() && c != '\n'
+            || matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match acts(c) {
+            true => shown.extend(c.escape_default()),
+            false => shown.push(c),
+        }
+    }
+    shown
 }
 
 /// Shows the line once it has been long enough, unless it is over by then.
@@ -200,6 +244,26 @@ impl<I> Drop for Counted<'_, I> {
 mod tests {
     use super::*;
     use triview::data::{InMemory, Schema};
+
+    #[test]
+    fn what_would_act_on_the_terminal_is_shown() {
+        let name = "a\u{1b}[31m\u{7}\r\u{9b}2J\u{202e}b\n\u{e4}";
+        assert_eq!(shown(name), "a\\u{1b}[31m\\u{7}\\r\\u{9b}2J\\u{202e}b\n\u{e4}");
+    }
+
+    #[test]
+    fn steps_go_on_after_a_reading_in_between() {
+        let quiet = Global { quiet: true, ..Global::default() };
+        let progress = Progress::new(&quiet);
+        progress.step("fitting models", "fits", 0, 13);
+        progress.step("fitting models", "fits", 2, 13);
+        assert_eq!((progress.bar.position(), progress.bar.length()), (2, Some(13)));
+        progress.count("reading", Some(500));
+        progress.advance(100);
+        progress.step("fitting models", "fits", 3, 13);
+        assert_eq!((progress.bar.position(), progress.bar.length()), (3, Some(13)));
+        assert_eq!(progress.bar.message(), "fitting models");
+    }
 
     #[test]
     fn every_reading_is_counted_from_zero() {

@@ -9,6 +9,7 @@ mod latent;
 mod losses;
 #[path = "../../src/mnist.rs"]
 mod mnist;
+mod other_models;
 mod risk;
 mod sequences;
 mod trust;
@@ -30,7 +31,7 @@ const SEED: u64 = 1;
 /// A table and its name.
 type Table = (&'static str, fn(&mut StdoutLock<'static>) -> Result<()>);
 
-const TABLES: [Table; 23] = [
+const TABLES: [Table; 28] = [
     ("mnist", |out| risk::composite_mnist(out)),
     ("overlap", |out| risk::overlapping_classes(out)),
     ("rate", |out| risk::rate(out)),
@@ -39,6 +40,8 @@ const TABLES: [Table; 23] = [
     ("metrics", |out| whole::metrics(out)),
     ("coverage", |out| trust::coverage(out)),
     ("healthy", |out| trust::healthy(out)),
+    ("error-rates-mnist", |out| other_models::error_rates(out)),
+    ("prediction-mnist", |out| other_models::prediction(out)),
     ("coverage-mnist", |out| trust::coverage_mnist(out)),
     ("dependence", |out| trust::dependence(out)),
     ("classifiers", |out| trust::classifiers(out)),
@@ -51,6 +54,9 @@ const TABLES: [Table; 23] = [
     ("sequences", |out| sequences::sequences(out)),
     ("coverage-sequences", |out| sequences::coverage(out)),
     ("sequences-by-position", |out| sequences::by_position(out)),
+    ("adaptation", |out| adaptation::adaptation(out)),
+    ("adaptation-shared", |out| adaptation::shared(out)),
+    ("adaptation-source", |out| adaptation::source(out)),
     ("phi-bar", |out| adaptation::phi_bar(out)),
     ("votes", |out| votes::votes(out)),
     ("crowds-that-err-together", |out| votes::omnibus(out)),

@@ -37,7 +37,7 @@ pub fn diagnose(moments: &Moments, level: f64, seed: u64) -> Result<Answer, Stri
     let object = json::to_text(&Diagnosis::new(&estimate, FRONT, &made));
     let object = object.map_err(|error| error.to_string())?;
     let shown = text::diagnosis(&estimate, FRONT);
-    let page = html::diagnosis(&estimate, FRONT);
+    let page = html::diagnosis(&estimate, None, FRONT);
     let command = format!("moments.diagnose(level={level}, seed={seed})");
     let global = Global { front: FRONT, command, ..Global::default() };
     let answer = Answer::new(shown).with_json(object, false).trusted(estimate.trusted());
@@ -93,7 +93,7 @@ impl Asked {
                 // A segment with none of the sampled rows has moments, but no metrics.
                 let sampled = keys.get(name).map(|key| sample.of_segment(*key, rows));
                 let outcome = estimator.answer(moments, sampled.as_ref()).map_err(|error| error.to_string());
-                Segment { name: name.clone(), rows, outcome }
+                Segment { name: name.clone(), rows, outcome, by_labels: None }
             };
             let segments = by.segments.iter().map(segment).collect();
             Segmented { column: by.column.clone(), segments, in_time: false, drift: None }

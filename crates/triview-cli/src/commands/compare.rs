@@ -2,7 +2,7 @@
 
 use crate::answer::{Answer, made};
 use crate::args::Global;
-use crate::inputs::{note_changes, refuse_moments};
+use crate::inputs::{in_file, note_changes, read_like, refuse_moments};
 use crate::label_args::CompareArgs;
 use crate::output;
 use crate::progress::Progress;
@@ -10,7 +10,7 @@ use anyhow::{Context, Result, bail};
 use triview::baselines::{self, Old};
 use triview::data::{Sample, Source};
 use triview::estimator::Estimate;
-use triview::loss::{self, Loss};
+use triview::loss::Loss;
 use triview_report::comparison::{Comparison, Line, Truth};
 use triview_report::html;
 use triview_report::json;
@@ -28,14 +28,14 @@ pub(crate) fn run(args: &CompareArgs, global: &Global) -> Result<Answer> {
     let inputs: Vec<_> = args.inputs.iter().chain(&args.source).cloned().collect();
     refuse_moments(&inputs, "compare")?;
     args.pictures.check(output::files(&inputs))?;
-    let loss = loss::by_name(args.method.loss.as_deref().unwrap_or("log"))?;
     let mut options = args.table.read_options(None);
     options.label.clone_from(&args.label);
     let table = Table::of(&args.inputs, &options)?;
+    let loss = estimator.loss_of(table.schema())?;
     let progress = Progress::new(global);
     let old = old(args, &table)?;
     let source = progress.watch(&table, table.rows());
-    let estimate = estimator.estimate(&source)?;
+    let estimate = in_file(&table, estimator.estimate(&source))?;
     let sample = Sample::of(&source)?;
     let truth = match &args.label {
         Some(column) => Some(truth(&table, &*loss, column)?),
@@ -62,8 +62,7 @@ fn old(args: &CompareArgs, table: &Table) -> Result<Option<Old>> {
         args.source_label.clone().or_else(|| args.label.clone()).unwrap_or_else(|| "label".to_owned());
     let mut options = args.table.read_options(None);
     let schema = table.schema();
-    options.views = Some(schema.views().to_vec());
-    options.classes = Some(schema.classes().to_vec());
+    read_like(&mut options, schema);
     options.cluster = None;
     options.label = Some(label.clone());
     let source = Table::of(std::slice::from_ref(origin), &options)?;
@@ -75,7 +74,7 @@ fn old(args: &CompareArgs, table: &Table) -> Result<Option<Old>> {
 
 /// What the labels of all rows say.
 fn truth(table: &Table, loss: &dyn Loss, column: &str) -> Result<Truth> {
-    let mut truth = Truth::new(table.schema().views().len());
+    let mut truth = Truth::new(table.schema().scored().len());
     for batch in table.batches()? {
         if let Some(labelled) = Old::new(&*batch?) {
             truth.add(&labelled, loss);

@@ -3,29 +3,29 @@
 use crate::answer::{Answer, made};
 use crate::args::{By, EstimateArgs, Global};
 use crate::commands::few_labels;
-use crate::inputs::{Inputs, note_changes};
+use crate::inputs::{Inputs, in_file, note_changes};
 use crate::output;
 use crate::progress::Progress;
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 use rayon::prelude::*;
-use std::cmp::Ordering;
 use triview::Error;
 use triview::Moments;
 use triview::data::Sample;
 use triview::diagnostics::Alarm;
 use triview::estimator::{Amplified, Estimate, Estimator};
+use triview::moments::CountedSegments;
 use triview_report::html::{self, Beside};
 use triview_report::json::{self, EstimateObject};
 use triview_report::segments::{Segment, Segmented};
 use triview_report::text;
-use triview_table::{Table, moments};
+use triview_table::{Table, in_time, moments};
 
 /// Estimates from tables or moments, by segment where asked; saves the second pass's feature map where asked.
 pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     if args.votes {
         return super::votes::run(args, global);
     }
-    let estimator = args.input.method.estimator(global)?;
+    let estimator = args.input.method.estimator_of(global, args.each)?;
     if args.labels.any() {
         return few_labels::run(args, &estimator, global);
     }
@@ -36,10 +36,18 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     }
     args.pictures.check(taken)?;
     let by = args.by.as_deref().map(|column| By { column, period: args.period });
-    let inputs = Inputs::open(&args.input, by)?;
+    let inputs = Inputs::open(&args.input, by, args.prediction.as_ref())?;
     let progress = Progress::new(global);
     if args.metrics && matches!(inputs, Inputs::Moments(_)) {
         bail!("--metrics needs rows, and moments have none: estimate from the tables");
+    }
+    if args.prediction.is_some() && matches!(inputs, Inputs::Moments(_)) {
+        bail!("--prediction needs rows, and moments have none: estimate from the tables");
+    }
+    if let (true, Inputs::Moments(moments)) = (args.each, &inputs)
+        && !moments.plan().judges_each()
+    {
+        bail!("--each is not in these moments: make them with `moments --each`");
     }
     if let (Some(_), Some(loss)) = (args.amplify, estimator.whole()) {
         bail!(
@@ -63,6 +71,12 @@ pub(crate) fn run(args: &EstimateArgs, global: &Global) -> Result<Answer> {
     let mut shown = text::estimate(&estimate, amplified.as_ref(), global.front, args.verbose);
     if let (true, Ok(metrics)) = (args.metrics, &estimate.metrics) {
         shown = format!("{shown}\n{}", text::metrics(&estimate, metrics));
+    }
+    if let Some(each) = &estimate.each {
+        shown = format!("{shown}\n{}", text::each(&estimate, each));
+    }
+    if let Some(prediction) = &estimate.prediction {
+        shown = format!("{shown}\n{}", text::prediction(prediction));
     }
     let object = match &segments {
         None => json::to_text(&object)?,
@@ -131,40 +145,38 @@ fn from_moments(
     Ok(Solved { estimate, amplified, segments })
 }
 
-/// Periods in the order of time: by the number that they begin with, otherwise by their letters, which have the year first.
-fn in_time(a: &str, b: &str) -> Ordering {
-    let [x, y] = [a, b].map(|name| name.split(" to ").next().and_then(|from| from.parse::<f64>().ok()));
-    match (x, y) {
-        (Some(x), Some(y)) => x.total_cmp(&y),
-        // Rows without a time come last.
-        _ => a.starts_with('(').cmp(&b.starts_with('(')).then_with(|| a.cmp(b)),
-    }
-}
-
 /// The moments of all rows, a sample of them, and what each segment's rows say.
-fn by_segment(
+pub(super) fn by_segment(
     estimator: &Estimator,
     table: &Table,
     progress: &Progress,
 ) -> Result<(Moments, Sample, Vec<Segment>)> {
     let source = progress.watch(table, table.rows());
-    let sample = Sample::of(&source)?;
-    let summed = estimator.moments_by(&source, &estimator.plan(&sample)?);
-    let summed = summed.map_err(|error| table.in_file(error))?;
-    note_changes(table, progress);
-    progress.spin("fitting each segment");
-    let segments = summed
-        .segments
-        .par_iter()
-        .map(|(key, moments)| {
+    let counted = CountedSegments::of(&source);
+    let sample = Sample::of(&counted)?;
+    let plan = in_file(table, estimator.plan(&sample))?;
+    let parts = counted.parts(&plan)?;
+    let (mut whole, mut segments) = (None, Vec::new());
+    for keys in &parts {
+        let summed = estimator.moments_of_part(&source, &plan, keys, whole.is_none());
+        let (of_all, of_part) = in_file(table, summed)?;
+        if of_all.is_some() {
+            whole = of_all;
+            note_changes(table, progress);
+        }
+        progress.steps("fitting segments", "segments", of_part.len());
+        segments.par_extend(of_part.into_par_iter().map(|(key, moments)| {
             let rows = moments.rows();
-            let outcome = estimator.answer(moments, Some(&sample.of_segment(*key, rows)));
+            let outcome = estimator.answer(&moments, Some(&sample.of_segment(key, rows)));
+            progress.advance(1);
             Segment {
-                name: table.segment_name(*key).unwrap_or_else(|| format!("{key:016x}")),
+                name: table.segment_name(key).unwrap_or_else(|| format!("{key:016x}")),
                 rows,
                 outcome: outcome.map_err(|error| error.to_string()),
+                by_labels: None,
             }
-        })
-        .collect();
-    Ok((summed.whole, sample, segments))
+        }));
+    }
+    let whole = whole.context("a table with rows has segments")?;
+    Ok((whole, sample, segments))
 }

@@ -2,18 +2,18 @@
 
 use crate::answer::{Answer, made};
 use crate::args::Global;
-use crate::inputs::{note_changes, refuse_moments};
+use crate::inputs::{in_file, note_changes, refuse_moments};
 use crate::label_args::LabelArgs;
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Result, bail};
 use indicatif::HumanCount;
-use triview::data::{Batch, Sample, Schema};
+use triview::data::{Batch, Sample, Schema, Source};
 use triview::estimator::Labeller;
 use triview_report::html::{self, Beside};
 use triview_report::json::{self, EstimateObject};
 use triview_report::text;
-use triview_table::{Error, Format, Keep, Table, Values, write_array, write_columns};
+use triview_table::{Error, Format, Keep, Table, Values, write_array, write_beside, write_columns};
 
 /// Fits to the rows, then reads them once more and writes their labels batch by batch.
 pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
@@ -32,17 +32,50 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
     let progress = Progress::new(global);
     let source = progress.watch(&table, table.rows());
     let sample = Sample::of(&source)?;
-    let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
+    let plan = in_file(&table, estimator.plan(&sample))?;
+    let moments = in_file(&table, estimator.moments(&source, &plan))?;
     let solved = estimator.solve(&moments)?;
     let (estimate, labeller) = (solved.estimate(), solved.labeller()?);
     note_changes(&table, &progress);
     progress.count("labelling", table.rows());
+    let carried = if format == Format::Parquet { table.carried() } else { None };
+    let rows = match carried {
+        Some(carried) => {
+            let names: Vec<String> = columns(labeller.schema()).collect();
+            let made = table.batches()?.map(|batch| {
+                let batch = batch?;
+                progress.advance(batch.rows());
+                Ok(labels(&labeller, &batch)?)
+            });
+            write_beside::<Error>(&args.output, &carried, &names, made)?
+        }
+        None => write(args, format, &table, &labeller, &progress)?,
+    };
+    progress.note(&format!("{} rows in `{}`", HumanCount(rows), args.output.display()));
+    for alarm in &estimate.alarms {
+        progress.note(&format!("not to be trusted: {alarm}; {}", global.front.remedy(alarm)));
+    }
+    let made = made(global.seed, &args.inputs);
+    let object = json::to_text(&EstimateObject::new(&estimate, global.front, Some(&made)))?;
+    let shown = text::estimate(&estimate, None, global.front, false);
+    let answer = Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted());
+    answer.with_page(&html::estimate(&estimate, Beside::default(), global.front), &made, global, None)
+}
+
+/// Reads the rows once more with what goes with them, and writes both.
+fn write(
+    args: &LabelArgs,
+    format: Format,
+    table: &Table,
+    labeller: &Labeller,
+    progress: &Progress,
+) -> Result<u64> {
     let labelled = table.keeping()?.map(|read| {
         let (batch, kept) = read?;
         progress.advance(batch.rows());
-        Ok((labels(&labeller, &batch)?, kept, batch.rows()))
+        Ok((labels(labeller, &batch)?, kept, batch.rows()))
     });
-    let rows = match format {
+    Ok(match format {
         Format::Npy => {
             let shape = [labeller.schema().views().len() + 1, labeller.schema().k()];
             write_array::<Error>(
@@ -62,16 +95,7 @@ pub(crate) fn run(args: &LabelArgs, global: &Global) -> Result<Answer> {
             });
             write_columns::<Error>(&args.output, &names.collect::<Vec<_>>(), parts)?
         }
-    };
-    progress.note(&format!("{} rows in `{}`", HumanCount(rows), args.output.display()));
-    for alarm in &estimate.alarms {
-        progress.note(&format!("not to be trusted: {alarm}; {}", global.front.remedy(alarm)));
-    }
-    let made = made(global.seed, &args.inputs);
-    let object = json::to_text(&EstimateObject::new(&estimate, global.front, Some(&made)))?;
-    let shown = text::estimate(&estimate, None, global.front, false);
-    let answer = Answer::new(shown).with_json(object, false).unprinted().trusted(estimate.trusted());
-    answer.with_page(&html::estimate(&estimate, Beside::default(), global.front), &made, global, None)
+    })
 }
 
 /// The columns that are carried along: those named, or all; an array has none.

@@ -12,6 +12,8 @@ pub(crate) mod inspect;
 pub(crate) mod label;
 pub(crate) mod man;
 pub(crate) mod moments;
+pub(crate) mod monitor;
+mod remedies;
 pub(crate) mod reproduce;
 pub(crate) mod score;
 pub(crate) mod simulate;

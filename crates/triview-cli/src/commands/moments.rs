@@ -2,7 +2,7 @@
 
 use crate::answer::Answer;
 use crate::args::{Global, MomentsArgs};
-use crate::inputs::{note_changes, open_tables};
+use crate::inputs::{in_file, note_changes, open_tables};
 use crate::output;
 use crate::progress::Progress;
 use anyhow::{Context, Result, bail};
@@ -13,7 +13,7 @@ use triview_table::moments;
 
 /// Reads all rows once (twice where the feature map has to be fitted first) and writes the moments.
 pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
-    let estimator = args.method.estimator(global)?;
+    let estimator = args.method.estimator_of(global, args.each)?;
     if let Some(loss) = estimator.whole() {
         bail!(
             "--loss {} is of the whole prediction and needs rows, and moments have none: leave it out, and give it to \
@@ -37,9 +37,9 @@ pub(crate) fn run(args: &MomentsArgs, global: &Global) -> Result<Answer> {
     let source = progress.watch(&table, table.rows());
     let plan = match given {
         Some((_, plan)) => plan,
-        None => estimator.plan(&Sample::of(&source)?)?,
+        None => in_file(&table, estimator.plan(&Sample::of(&source)?))?,
     };
-    let summed = estimator.moments(&source, &plan)?;
+    let summed = in_file(&table, estimator.moments(&source, &plan))?;
     moments::write(&args.output, &summed)?;
     note_changes(&table, &progress);
     progress.note(&format!("{} rows in `{}`", HumanCount(summed.rows()), args.output.display()));

@@ -11,7 +11,7 @@ use indicatif::HumanCount;
 use std::path::Path;
 use triview_table::model::{self, Model};
 use triview_table::{
-    Error, FeatureOptions, FeatureTable, Format, Keep, Origin, Values, write_columns, write_scores,
+    Error, FeatureOptions, FeatureTable, Format, Keep, Memory, Origin, Values, write_columns, write_scores,
 };
 
 /// The name of the column of labels.
@@ -29,11 +29,15 @@ pub(crate) fn run(args: &ScoreArgs, global: &Global) -> Result<Answer> {
     let progress = Progress::new(global);
     progress.count("scoring", table.rows());
     let (schema, labelled) = (&model.schema, args.label.is_some());
+    let mut before = 0;
     let scored = table.keeping()?.map(|read| {
         let (batch, kept) = read?;
         progress.advance(batch.rows());
         let labels: Vec<Option<usize>> = (0..batch.rows()).map(|row| batch.label(row)).collect();
-        Ok((model.model.scores(&batch)?, labels, kept))
+        let of_model = (args.model.as_path(), schema);
+        let scores = model.model.scores(&batch).map_err(|error| table.in_file(before, of_model, error))?;
+        before += batch.rows() as u64;
+        Ok((scores, labels, kept))
     });
     let rows = match format {
         Format::Npy => write_scores(
@@ -92,6 +96,7 @@ pub(crate) fn open(
         like: Some((model.features.clone(), format!("model `{}`", path.display()))),
         classes: Some(model.schema.classes().to_vec()),
         keep,
+        memory: Memory::default(),
     };
     FeatureTable::of(inputs, &options)
 }

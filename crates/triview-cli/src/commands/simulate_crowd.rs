@@ -5,7 +5,7 @@ use crate::args::{Global, SimulateArgs};
 use crate::commands::simulate::beside;
 use crate::output;
 use crate::progress::Progress;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use indicatif::HumanCount;
 use serde::Serialize;
 use triview::lab::{CrowdSetting, SimulatedCrowd};
@@ -20,6 +20,9 @@ pub(crate) fn run(args: &SimulateArgs, global: &Global) -> Result<Answer> {
     let truth_path = args.truth.clone().unwrap_or_else(|| beside(&args.output));
     output::check(&args.output, [])?;
     output::check(&truth_path, [args.output.as_path()])?;
+    if args.rows > u64::from(u32::MAX) {
+        bail!("--rows is {}: a crowd votes on {} items at most", args.rows, u32::MAX);
+    }
     let default = CrowdSetting::default();
     let setting = CrowdSetting {
         classes: args.classes.map_or(default.classes, usize::from),

@@ -16,7 +16,7 @@ use triview::votes::{ItemLabel, VoteEstimate, VoteParams};
 use triview_report::html;
 use triview_report::json::{self, VotesObject};
 use triview_report::text::{self, Budget, WIDTH, names};
-use triview_table::{Error, Format, Keep, Origin, Values, VoteOptions, VoteTable, write_columns};
+use triview_table::{Error, Format, Keep, Memory, Origin, Values, VoteOptions, VoteTable, write_columns};
 
 /// Items whose label is wrong with a smaller chance are not looked at again.
 const WORTH_A_LOOK: f64 = 0.01;
@@ -56,6 +56,7 @@ impl Asked<'_> {
             gold: self.crowd.gold.clone(),
             cuts: self.crowd.cuts.clone(),
             keep: self.keep,
+            memory: Memory::default(),
         };
         progress.spin("reading");
         let table = VoteTable::of(self.inputs, &options)?;

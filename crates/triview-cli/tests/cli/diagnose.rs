@@ -1,6 +1,6 @@
 //! `triview diagnose`, and what `estimate` says of its own trustworthiness.
 
-use crate::support::{Folder, without_inputs, without_numbers};
+use crate::support::{Folder, number, without_inputs, without_numbers};
 use serde_json::Value;
 
 /// A folder with a table whose first two views depend on each other in a third of the rows.
@@ -81,4 +81,66 @@ fn a_level_is_a_probability() {
     let wide = folder.json(&["estimate", "scores.csv", "--json"]);
     assert_eq!(narrow["interval"]["level"], 0.5);
     assert!(narrow["interval"]["low"].as_f64() > wide["interval"]["low"].as_f64());
+}
+
+#[test]
+fn remedies_are_tried_and_the_first_that_passes_is_proposed() {
+    let folder = Folder::new();
+    let simulate = ["simulate", "--preset", "three", "--rows", "6000", "--shared", "0.5", "--seed", "2"];
+    folder.answered(&[&simulate[..], &["-o", "scores.csv"]].concat());
+    let mut table = folder.table("scores.csv");
+    let label = table[0].iter().position(|name| name == "label").expect("labels");
+    // A cheap test that is right in eight of ten rows, whatever the views do; a number a row is none.
+    table[0].extend(["test".to_owned(), "id".to_owned()]);
+    for (row, cells) in table.iter_mut().enumerate().skip(1) {
+        let said = if row % 10 < 8 { cells[label].clone() } else { (row % 3).to_string() };
+        cells.extend([format!("t{said}"), format!("row {row}")]);
+    }
+    folder.write_table("scores.csv", &table);
+    let asked = ["diagnose", "scores.csv", "--remedies", "--quiet"];
+    let run = folder.run(&[&asked[..], &["--json", "--report", "page.html"]].concat());
+    assert_eq!(run.code, 1, "{run:?}");
+    let answer: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    let remedies = &answer["remedies"];
+    let tried = remedies["tried"].as_array().expect("remedies");
+    assert_eq!(
+        tried.iter().map(|it| &it["options"]).collect::<Vec<_>>(),
+        ["", "--latent auto", "--witness test"]
+    );
+    assert_eq!((&tried[0]["trusted"], &remedies["proposed"]), (&false.into(), &"--witness test".into()));
+    let truth: Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
+    let [low, high] = ["low", "high"].map(|end| number(&tried[2]["interval"], end));
+    assert!((low..high).contains(&number(&truth, "risk")), "{low} to {high}: {truth}");
+    assert!(number(&remedies["labels"][1], "labels") > number(&remedies["labels"][0], "labels"));
+    assert!(folder.read("page.html").contains("What may help"));
+    let text = folder.run(&asked).stdout;
+    assert!(text.contains("Proposed: --witness test") && text.contains("as it is"), "{text}");
+
+    // Of four views every other way to group them, and every three of them.
+    let a: Vec<usize> = (0..3)
+        .map(|class| table[0].iter().position(|name| *name == format!("a:{class}")).expect("a view"))
+        .collect();
+    for (row, cells) in table.iter_mut().enumerate() {
+        for (class, &at) in a.iter().enumerate() {
+            let noise = (row as f64 * (1.7 + class as f64)).sin();
+            let cell = if row == 0 {
+                format!("d:{class}")
+            } else {
+                (cells[at].parse::<f64>().expect("a score") + noise).to_string()
+            };
+            cells.push(cell);
+        }
+    }
+    folder.write_table("four.csv", &table);
+    let answer = folder.run(&["diagnose", "four.csv", "--remedies", "--json", "--quiet"]).stdout;
+    let answer: Value = serde_json::from_str(&answer).expect("JSON");
+    let tried = answer["remedies"]["tried"].as_array().expect("remedies");
+    let of = |option: &str| {
+        tried.iter().filter(|it| it["options"].as_str().is_some_and(|o| o.starts_with(option))).count()
+    };
+    assert_eq!((of("--group"), of("--views"), of("--witness")), (5, 4, 1), "{answer}");
+
+    folder.answered(&["moments", "scores.csv", "-o", "scores.moments"]);
+    assert!(folder.refused(&["diagnose", "scores.moments", "--remedies"]).contains("--remedies needs them"));
+    assert!(folder.refused(&["diagnose", "-", "--remedies"]).contains("read once"));
 }

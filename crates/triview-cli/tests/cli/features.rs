@@ -1,20 +1,13 @@
 //! `--features`: columns of a view that are no scores.
 
-use crate::support::{Folder, number};
+use crate::support::{Folder, number, uniform};
 use serde_json::{Value, json};
 
 /// A folder with a table of votes of two classes, of two kinds each, that the features `u1` and `u2` of each view show.
 fn folder() -> Folder {
     let folder = Folder::new();
     let mut lines = vec!["a:x,a:y,a:u1,a:u2,b:x,b:y,b:u1,b:u2,c:x,c:y,c:u1,c:u2,day".to_owned()];
-    // Digits of a hash of the position are as good as random.
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut uniform = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (state >> 11) as f64 / (1_u64 << 53) as f64
-    };
+    let mut uniform = uniform();
     for row in 0..6_000 {
         let kind = (uniform() * 4.0) as usize;
         let (class, hard) = (kind / 2, kind % 2);

@@ -67,6 +67,7 @@ fn states_keep_the_groups() {
     for key in ["error_rate", "error_rate_interval", "error_rate_wider_interval", "floor", "view_error"] {
         assert!(keys.remove(key).is_some(), "{key}");
     }
+    keys.remove("better_prediction");
     keys.insert(
         "error_rate_absent".into(),
         "it takes rows, and moments have none: estimate from the tables".into(),

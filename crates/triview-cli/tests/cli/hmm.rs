@@ -224,3 +224,234 @@ fn what_does_not_go_together_is_refused() {
     let lengths = folder.refused(&["simulate", "--hmm", "--shortest", "9", "--longest", "5", "-o", "a.csv"]);
     assert!(lengths.contains("9 to 5"), "{lengths}");
 }
+
+/// The chains of a folder with labels of the first sequences only, in `some.csv`, after a change to every row.
+fn with_some_labels(folder: &Folder, labelled: usize, change: &dyn Fn(usize, &mut Vec<String>)) {
+    let mut table = folder.table("chains.csv");
+    let label = table[0].iter().position(|column| column == "label").expect("labels");
+    for (row, cells) in table.iter_mut().enumerate() {
+        if row > 0 && cells[0].parse::<usize>().expect("a number") >= labelled {
+            cells[label].clear();
+        }
+        change(row, cells);
+    }
+    folder.write_table("some.csv", &table);
+}
+
+const LABELLED: [&str; 6] = ["hmm", "some.csv", "-t", "transition.csv", "--label", "label"];
+
+#[test]
+fn labels_of_some_sequences_stand_beside_a_trusted_answer() {
+    let folder = with_chains(&["-o", "chains.csv"]);
+    let truth: Value = serde_json::from_str(&folder.read("chains.truth.json")).expect("JSON");
+    with_some_labels(&folder, 50, &|_, _| {});
+    let json = [&LABELLED[..], &["--json"]].concat();
+    let answer: Value = serde_json::from_str(&folder.answered(&json).stdout).expect("JSON");
+    let plain: Value =
+        serde_json::from_str(&folder.answered(&["hmm", "some.csv", "-t", "transition.csv", "--json"]).stdout)
+            .expect("JSON");
+    for key in ["risk", "interval", "token_error", "transition_matrix"] {
+        assert_eq!(answer[key], plain[key], "{key}");
+    }
+    assert!(plain.get("labels").is_none() && answer.get("without_labels").is_none());
+    let labels = &answer["labels"];
+    assert_eq!((&labels["count"], &labels["imputer"]), (&50.into(), &"adapted".into()));
+    let holds = |said: &Value, truth: f64| {
+        let [low, high] = ["low", "high"].map(|end| number(&said["interval"], end));
+        // An interval of 95% that is half as long again misses once in some three hundred times.
+        let more = 0.25 * (high - low);
+        assert!(low - more <= truth && truth <= high + more, "{said} {truth}");
+    };
+    holds(&labels["risk"], number(&truth, "risk"));
+    holds(&labels["risk_per_token"], number(&truth, "risk_per_token"));
+    holds(&labels["token_error"]["viterbi"], number(&truth, "viterbi_error"));
+    holds(&labels["token_error"]["posterior"], number(&truth, "posterior_error"));
+    assert!(number(&labels["token_error"]["viterbi"], "weight") > 0.0, "{labels}");
+    let text = folder.answered(&LABELLED).stdout;
+    assert!(
+        text.contains("By the labels, whatever the chain does:") && text.contains("50 sequences"),
+        "{text}"
+    );
+}
+
+#[test]
+fn labels_answer_where_the_chain_does_not() {
+    let folder = with_chains(&["-o", "chains.csv"]);
+    // A model without memory.
+    with_some_labels(&folder, 60, &|_, _| {});
+    let mut transition = folder.table("transition.csv");
+    transition[1..].iter_mut().flat_map(|row| &mut row[1..]).for_each(|potential| *potential = "0".into());
+    folder.write_table("transition.csv", &transition);
+    let refused = folder.refused(&["hmm", "some.csv", "-t", "transition.csv"]);
+    assert!(refused.contains("no memory") && refused.contains("`--label`"), "{refused}");
+    let answer: Value =
+        serde_json::from_str(&folder.answered(&[&LABELLED[..], &["--json"]].concat()).stdout).expect("JSON");
+    let reason = answer["without_labels"]["reason"].as_str().expect("a reason");
+    assert!(reason.contains("no memory") && answer.get("diagnostics").is_none(), "{answer}");
+    assert_eq!((&answer["trusted"], &answer["labels"]["imputer"]), (&true.into(), &"model".into()));
+    assert_eq!(answer["risk"], answer["labels"]["risk"]["value"]);
+    assert_eq!(
+        answer["token_error"]["viterbi"]["value"],
+        answer["labels"]["token_error"]["viterbi"]["value"]
+    );
+    let run = folder.answered(&[&LABELLED[..], &["--report", "page.html"]].concat());
+    assert!(
+        run.stdout.starts_with("risk") && run.stdout.contains("whatever the chain does"),
+        "{}",
+        run.stdout
+    );
+    assert!(run.stdout.contains("Without the labels there is no answer"), "{}", run.stdout);
+    assert!(folder.read("page.html").contains("holds whatever the chain does"));
+    let adapted = folder.refused(&[&LABELLED[..], &["--save-transition", "new.csv"]].concat());
+    assert!(adapted.contains("no model that the data suggest"), "{adapted}");
+}
+
+#[test]
+fn bad_labels_are_refused() {
+    let folder = with_chains(&["-o", "chains.csv"]);
+    let refused = |labelled: usize, change: &dyn Fn(usize, &mut Vec<String>)| {
+        with_some_labels(&folder, labelled, change);
+        folder.refused(&LABELLED)
+    };
+    let label = 5;
+    let part = refused(50, &|row, cells| {
+        if row == 3 {
+            cells[label].clear();
+        }
+    });
+    assert!(part.contains("row 3, column `label`: sequence `0` is labelled only in part"), "{part}");
+    assert!(part.contains("no label"), "{part}");
+    let more = refused(0, &|row, cells| {
+        if row == 2 {
+            cells[label] = "1".into();
+        }
+    });
+    assert!(more.contains("row 2, column `label`: sequence `0`") && more.contains("has a label"), "{more}");
+    let unknown = refused(50, &|row, cells| {
+        if row == 4 {
+            cells[label] = "noun".into();
+        }
+    });
+    assert!(unknown.contains("row 4, column `label`: sequence `0` has the label `noun`"), "{unknown}");
+    let few = refused(9, &|_, _| {});
+    assert!(few.contains("9 sequence(s)") && few.contains("an interval takes 10"), "{few}");
+    let none = folder.refused(&["hmm", "some.csv", "-t", "transition.csv", "--label", "state"]);
+    assert!(none.contains("`state`"), "{none}");
+}
+
+/// Chains whose model has one more state, `name.csv` and `name.transition.csv`, with labels of the first sequences. What its score is in the cells of a token.
+fn with_fourth_state(name: &str, labelled: usize, score: &dyn Fn(&[String]) -> String) -> Folder {
+    let folder = with_chains(&["-o", "chains.csv"]);
+    with_some_labels(&folder, labelled, &|row, cells| {
+        cells.push(if row == 0 { "emission:9".into() } else { score(cells) });
+    });
+    folder.write_table(&format!("{name}.csv"), &folder.table("some.csv"));
+    let mut transition = folder.table("transition.csv");
+    transition[0].push("9".into());
+    transition[1..].iter_mut().for_each(|row| row.push("-3".into()));
+    transition.insert(1, ["9", "-1", "-1", "-1", "-1"].map(String::from).to_vec());
+    folder.write_table(&format!("{name}.transition.csv"), &transition);
+    folder
+}
+
+/// That no token is in.
+fn with_rare_state(labelled: usize) -> Folder {
+    with_fourth_state("rare", labelled, &|_| "-60".into())
+}
+
+/// That only first tokens are in: what comes after them says nothing of it.
+fn with_spare_state(labelled: usize) -> Folder {
+    with_fourth_state("spare", labelled, &|cells| {
+        let scores = cells[2..5].iter().map(|cell| cell.parse::<f64>().expect("a score"));
+        if cells[1] == "0" { (scores.fold(f64::MIN, f64::max) + 2.0).to_string() } else { "-60".into() }
+    })
+}
+
+const RARE: [&str; 4] = ["hmm", "rare.csv", "-t", "rare.transition.csv"];
+
+const SPARE: [&str; 4] = ["hmm", "spare.csv", "-t", "spare.transition.csv"];
+
+#[test]
+fn what_is_not_identified_is_the_models_belief_and_says_so() {
+    let folder = with_spare_state(60);
+    let run = folder.run(&[&SPARE[..], &["--json"]].concat());
+    assert_eq!(run.code, 1, "{run:?}");
+    let answer: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!((&answer["standard_error"], &answer["interval"]["high"]), (&Value::Null, &Value::Null));
+    assert!(number(&answer["interval"], "low") > 0.0, "what the best labelling costs: {answer}");
+    let error = &answer["token_error"]["viterbi"];
+    assert_eq!((number(&error["interval"], "low"), number(&error["interval"], "high")), (0.0, 1.0));
+    assert_eq!(error["value"], error["belief"]);
+    assert_eq!(answer["diagnostics"]["alarm_details"][0]["code"], "not-identified");
+    let text = folder.run(&SPARE).stdout;
+    assert!(text.contains("the model's own belief") && text.contains("--label"), "{text}");
+    assert!(text.contains("(standard error unknown)") && !text.contains("e27"), "{text}");
+    assert!(text.contains("interval         at least ") && text.contains("0.00 to 1.00"), "{text}");
+    assert!(!text.contains("in the data") && !text.contains("± (95%)"), "{text}");
+
+    // Labels answer instead, and what is said without them stands beside.
+    let labelled = folder.answered(&[&SPARE[..], &["--label", "label", "--json"]].concat());
+    let answer: Value = serde_json::from_str(&labelled.stdout).expect("JSON");
+    assert_eq!((&answer["trusted"], &answer["without_labels"]["trusted"]), (&true.into(), &false.into()));
+    assert_eq!((&answer["labels"]["count"], &answer["labels"]["imputer"]), (&60.into(), &"model".into()));
+    assert_eq!(
+        answer["token_error"]["viterbi"]["value"],
+        answer["labels"]["token_error"]["viterbi"]["value"]
+    );
+    let remedy = answer["diagnostics"]["alarm_details"][0]["remedy"].as_str().expect("a remedy");
+    assert!(!remedy.contains("--label"), "{remedy}");
+    let text = folder.answered(&[&SPARE[..], &["--label", "label"]].concat()).stdout;
+    assert!(text.starts_with("risk") && text.contains("Without the labels:\n\nNOT TO BE TRUSTED"), "{text}");
+}
+
+#[test]
+fn states_too_rare_to_be_told_apart_are_counted_as_one_and_named() {
+    let folder = with_rare_state(60);
+    let run = folder.answered(&[&RARE[..], &["--json", "--report", "page.html"]].concat());
+    let answer: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(answer["pooled_states"], serde_json::json!(["0", "9"]));
+    assert_eq!(answer["states"], serde_json::json!(["0 or 9", "1", "2"]));
+    let page = folder.read("page.html");
+    assert!(page.contains("0, 9: too rare to be told apart, counted as one"), "{page}");
+    let text = folder.answered(&RARE).stdout;
+    assert!(text.contains("pooled     0, 9: too rare to be told apart, counted as one"), "{text}");
+
+    // What is written of the tokens has all states of the model.
+    let asked = ["--adapt", "--output", "tokens.csv", "--save-transition", "new.csv"];
+    folder.answered(&[&RARE[..], &asked].concat());
+    let (tokens, transition) = (folder.table("tokens.csv"), folder.table("new.csv"));
+    assert!(tokens[0].contains(&"posterior:9".to_owned()), "{:?}", tokens[0]);
+    assert_eq!(transition[0].len(), 5, "{transition:?}");
+
+    let labelled = folder.answered(&[&RARE[..], &["--label", "label", "--json"]].concat());
+    let answer: Value = serde_json::from_str(&labelled.stdout).expect("JSON");
+    assert_eq!(answer["labels"]["count"], 60);
+}
+
+#[test]
+fn a_model_that_cannot_be_told_to_be_better_is_not_written() {
+    let folder = with_spare_state(60);
+    let asked = ["--adapt", "--output", "better.csv", "--save-transition", "new.csv"];
+    let run = folder.run(&[&SPARE[..], &asked].concat());
+    assert_eq!(run.code, 1, "{run:?}");
+    assert!(run.stderr.contains("not written: `better.csv` and `new.csv`"), "{}", run.stderr);
+    assert!(run.stderr.contains("--force") && run.stdout.contains("cannot be told to be better"), "{run:?}");
+    assert!(!folder.path("better.csv").exists() && !folder.path("new.csv").exists());
+    // The labels of the given model are no question.
+    folder.run(&[&SPARE[..], &["--output", "own.csv"]].concat());
+    assert!(folder.path("own.csv").exists());
+    folder.run(&[&SPARE[..], &asked, &["--force"]].concat());
+    assert!(folder.path("better.csv").exists() && folder.path("new.csv").exists());
+
+    // Labels of all sequences know.
+    let known = with_chains(&["-o", "chains.csv"]);
+    let all = ["hmm", "chains.csv", "-t", "transition.csv", "--label", "label", "--json"];
+    let run = known.answered(&[&all[..], &asked].concat());
+    let answer: Value = serde_json::from_str(&run.stdout).expect("JSON");
+    assert_eq!(
+        (&answer["adapted"]["better"], &answer["adapted"]["judged_by"]),
+        (&true.into(), &"labels".into())
+    );
+    assert!(number(&answer["adapted"]["gain"]["interval"], "low") > 0.0, "{answer}");
+    assert!(known.path("better.csv").exists() && known.path("new.csv").exists());
+}

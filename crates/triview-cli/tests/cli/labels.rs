@@ -5,6 +5,7 @@ use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, Int64Type};
 use arrow_ipc::reader::FileReader;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use std::fs::{self, File};
 
 /// A folder with `scores.csv`, three classes, and a column `id` before the scores.
@@ -165,9 +166,14 @@ fn a_few_labels_beside_the_estimate_without() {
         100
     );
     assert!(number(labels, "z").abs() < 3.0 && answer["trusted"] == true);
-    // The headline is the labels', and what the views say alone stands beside it.
-    assert_eq!(answer["risk"], labels["risk"]["value"]);
-    assert_eq!(answer["error_rate"], labels["error_rate"]["value"]);
+    // The headline is the labels', by the narrower of their two answers, and what the views say alone stands beside it.
+    for key in ["risk", "error_rate"] {
+        let first = match labels["leads"][key].as_str() {
+            Some("recalibrated") => &labels["recalibrated"][key],
+            _ => &labels[key],
+        };
+        assert_eq!(answer[key], first["value"], "{key}: {labels}");
+    }
     for key in ["risk", "standard_error", "interval", "error_rate", "trusted"] {
         assert_eq!(answer["without_labels"][key], plain[key], "{key}");
     }
@@ -180,7 +186,8 @@ fn a_few_labels_beside_the_estimate_without() {
         assert!(width(&labels[key]) < width(&labels[key]["alone"]), "{key}");
     }
     let text = folder.answered(&args[..4]).stdout;
-    assert!(text.starts_with("risk") && text.contains("whatever the views do"), "{text}");
+    assert!(text.starts_with("risk") && text.contains("(whatever the views do)"), "{text}");
+    assert!(text.contains("if the recalibrated posterior is about right"), "{text}");
     assert!(text.contains("the labels confirm it") && text.contains("Without the labels:\n\nrisk"), "{text}");
 }
 
@@ -219,13 +226,150 @@ fn how_many_labels_would_do() {
     rows.iter().for_each(|&row| labelled[row][label].clone_from(&truth[row][label]));
     folder.write_table("more.csv", &labelled);
     let answer = folder.json(&["estimate", "more.csv", "--label", "label", "--json"]);
-    let width = number(&answer["interval"], "high") - number(&answer["interval"], "low");
+    let interval = &answer["labels"]["risk"]["interval"];
+    let width = number(interval, "high") - number(interval, "low");
     assert!((0.045..0.075).contains(&width), "{width} with {labels} labels");
     // Without any labels it is the posterior that says how many.
     let by_posterior = folder.json(&["estimate", "few.csv", "--label-budget", "0.06", "--json"]);
     assert_eq!(by_posterior["label_budget"]["basis"], "posterior");
     let none = folder.answered(&["estimate", "few.csv", "--label-budget", "0.0001"]).stdout;
     assert!(none.contains("no number of labels of these rows"), "{none}");
+    let rows = ["estimate", "few.csv", "--label-budget", "0.0001", "--label-rows", "none.csv"];
+    assert!(folder.refused(&rows).contains("give a larger --label-budget"));
+    assert!(!folder.path("none.csv").exists());
+}
+
+#[test]
+fn labels_of_every_view_another_model_and_every_segment() {
+    let folder = folder();
+    let mut table = few(&folder, 20);
+    let first: Vec<usize> = ["a:0", "a:1", "a:2"].map(|name| at(&table, name)).to_vec();
+    for (row, cells) in table.iter_mut().enumerate() {
+        if row == 0 {
+            cells.extend(["shop", "p:0", "p:1", "p:2"].map(str::to_owned));
+            continue;
+        }
+        cells.push(["north", "south"][row % 2].into());
+        let weights: Vec<f64> =
+            first.iter().map(|&at| cells[at].parse::<f64>().expect("a score").exp()).collect();
+        let total: f64 = weights.iter().sum();
+        cells.extend(weights.iter().map(|weight| (weight / total).to_string()));
+    }
+    folder.write_table("few.csv", &table);
+    let asked = [
+        "estimate",
+        "few.csv",
+        "--label",
+        "label",
+        "--each",
+        "--by",
+        "shop",
+        "--prediction",
+        "p:*",
+        "--quiet",
+    ];
+    let answer = folder.json(&[&asked[..], &["--metrics", "--json"]].concat());
+    let labels = &answer["labels"];
+    let each = labels["each"].as_array().expect("views");
+    assert_eq!(each.iter().map(|view| &view["view"]).collect::<Vec<_>>(), ["a", "b", "c"]);
+    for key in ["risk", "error_rate", "brier"] {
+        for of in each.iter().chain([&labels["prediction"]]) {
+            let valid = &of[key]["valid"]["interval"];
+            assert!(number(valid, "low") < number(valid, "high"), "{key}: {of}");
+            assert!(
+                of[key]["recalibrated"]["value"].is_number() && of[key]["leads"].is_string(),
+                "{key}: {of}"
+            );
+        }
+    }
+    // The prediction is that of the first view.
+    assert_eq!(labels["prediction"]["error_rate"]["valid"]["alone"], each[0]["error_rate"]["valid"]["alone"]);
+    assert_eq!(labels["differences"].as_array().map(Vec::len), Some(3));
+    let segments = answer["by"]["segments"].as_array().expect("shops");
+    let counts: f64 = segments.iter().map(|segment| number(&segment["labels"], "count")).sum();
+    assert_eq!((segments.len(), counts), (2, number(labels, "count")));
+    for segment in segments {
+        assert!(segment["labels"]["error_rate"]["recalibrated"]["value"].is_number(), "{segment}");
+    }
+    let text = folder.answered(&[&asked[..], &["--report", "page.html"]].concat()).stdout;
+    for said in
+        ["by the labels", "prediction", "is wrong", "north", "* by the posterior that all labels recalibrate"]
+    {
+        assert!(text.contains(said), "{said}: {text}");
+    }
+    assert!(folder.read("page.html").contains("What the labels say, segment by segment"));
+}
+
+#[test]
+fn labels_of_rows_with_other_chances() {
+    let folder = folder();
+    let rows = ["estimate", "scores.csv", "--label-budget", "0.1", "--label-rows", "next.csv"];
+    folder.answered(&[&rows[..], &["--stratify", "--keep", "id"]].concat());
+    let next = folder.table("next.csv");
+    assert_eq!(next[0], ["row", "inclusion", "id"]);
+    let chances = column(&next, "inclusion");
+    let [smallest, largest] =
+        chances.iter().fold([1.0_f64, 0.0], |[low, high], c| [low.min(*c), high.max(*c)]);
+    assert!(0.0 < smallest && 2.0 * smallest < largest && largest <= 1.0, "{smallest} {largest}");
+    // Together they stand for all rows.
+    let stand_for: f64 = chances.iter().map(|chance| 1.0 / chance).sum();
+    let mut table = folder.table("scores.csv");
+    assert!((stand_for - (table.len() - 1) as f64).abs() < 1.0, "{stand_for}");
+    let label = at(&table, "label");
+    let drawn: Vec<usize> = column(&next, "row").into_iter().map(|row| row as usize).collect();
+    table[0].push("chance".into());
+    for (row, cells) in table.iter_mut().enumerate().skip(1) {
+        match drawn.iter().position(|drawn| *drawn == row) {
+            Some(place) => cells.push(next[place + 1][1].clone()),
+            None => {
+                cells[label].clear();
+                cells.push(String::new());
+            }
+        }
+    }
+    folder.write_table("few.csv", &table);
+    let answer = folder.json(&[
+        "estimate",
+        "few.csv",
+        "--label",
+        "label",
+        "--label-weight",
+        "chance",
+        "--json",
+        "--quiet",
+    ]);
+    let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
+    for key in ["risk", "error_rate"] {
+        let of = &answer["labels"][key];
+        let z = (number(of, "value") - number(&truth, key)) / number(of, "standard_error");
+        // Once in a thousand times beyond 3.3.
+        assert!(z.abs() < 3.3, "{key}: {z} {of}");
+    }
+    assert_eq!(answer["trusted"], true, "{answer}");
+
+    // As if they had been drawn with the same chance they are unlike the others.
+    let asked = ["estimate", "few.csv", "--label", "label", "--json", "--quiet"];
+    assert_eq!(folder.run(&asked).code, 1);
+    let mut refused = |text: &str| {
+        let chance = at(&table, "chance");
+        table[drawn[0]][chance] = text.into();
+        folder.write_table("few.csv", &table);
+        folder.refused(&[&asked[..], &["--label-weight", "chance"]].concat())
+    };
+    for (text, expected) in [
+        ("0", "0 for its chance"),
+        ("1.5", "1.5 for its chance"),
+        ("", "nothing for its chance"),
+        ("half", "`half` is not a number"),
+    ] {
+        let said = refused(text);
+        assert!(
+            said.contains(expected) && said.contains(&format!("row {}, column `chance`", drawn[0])),
+            "{said}"
+        );
+    }
+    let known = [&rows[..], &["--stratify", "--label", "label"]].concat();
+    assert!(folder.refused(&known).contains("cannot be used with"));
 }
 
 #[test]
@@ -257,7 +401,8 @@ fn labels_that_cannot_be_used() {
     let refused = |args: &[&str]| folder.refused(&[["estimate", "few.csv"].as_slice(), args].concat());
     assert!(refused(&["--label", "lable"]).contains("no column `lable` to label by; did you mean `label`?"));
     assert!(refused(&["--label", "a:1"]).contains("rows cannot be labelled by it"));
-    assert!(refused(&["--label", "label", "--by", "id"]).contains("cannot be used with"));
+    assert!(refused(&["--label", "label", "--amplify", "16"]).contains("cannot be used with"));
+    assert!(refused(&["--label-weight", "id"]).contains("--label <COLUMN>"));
     assert!(refused(&["--label-rows", "next.csv"]).contains("--label-budget"));
     assert!(refused(&["--label-budget", "0"]).contains("a number above zero, is needed"));
     table[80][label] = "cat".into();
@@ -320,4 +465,29 @@ fn a_soft_map_from_latent_states() {
     let truth: serde_json::Value = serde_json::from_str(&folder.read("scores.truth.json")).expect("JSON");
     let soft = number(&answer["labels"]["soft_map"]["risk"], "value");
     assert!((soft - number(&truth, "risk")).abs() < 0.15, "{soft} {truth}");
+}
+
+#[test]
+fn from_parquet_to_parquet_the_other_columns_are_copied() {
+    let folder = Folder::new();
+    folder.answered(&["simulate", "--rows", "4000", "--seed", "3", "-o", "scores.parquet"]);
+    folder.answered(&["label", "scores.parquet", "-o", "labels.parquet"]);
+    folder.answered(&["label", "scores.parquet", "-o", "labels.csv"]);
+    let read = |name: &str| -> RecordBatch {
+        let file = File::open(folder.path(name)).expect("a file");
+        let reader = ParquetRecordBatchReaderBuilder::try_new(file).expect("Parquet");
+        let mut batches = reader.with_batch_size(4000).build().expect("columns");
+        batches.next().expect("rows").expect("readable")
+    };
+    let (scores, labels, table) =
+        (read("scores.parquet"), read("labels.parquet"), folder.table("labels.csv"));
+    assert_eq!(
+        labels.schema().fields().iter().map(|field| field.name()).collect::<Vec<_>>(),
+        table[0].iter().collect::<Vec<_>>()
+    );
+    assert_eq!(labels.column_by_name("label"), scores.column_by_name("label"));
+    for name in table[0].iter().filter(|name| name.contains(':')) {
+        let written = labels.column_by_name(name).expect("a column").as_primitive::<Float64Type>();
+        assert_eq!(written.values(), column(&table, name).as_slice());
+    }
 }

@@ -372,3 +372,68 @@ fn a_quick_reproduction() {
     assert!(cell("adapted_fresh") < cell("seed_fresh"), "{adapted:?}");
     assert!(cell("matching_gap_low") > 0.0);
 }
+
+#[test]
+fn a_model_that_overflows_is_said_of_the_row_in_its_file() {
+    let folder = folder();
+    let rows = |count: usize, last: &str| {
+        let rows = "1,2,3,1,2,3,1,2,3,bee,-\n".repeat(count);
+        format!("a:x,a:y,a:z,b:x,b:y,b:z,c:x,c:y,c:z,animal,note\n{rows}{last}")
+    };
+    folder.write("one.csv", rows(20_000, ""));
+    folder.write("two.csv", rows(30_000, "1,2,3,3e38,3e38,3e38,1,2,3,bee,-\n"));
+    // Weights that are numbers, and products of them that are none.
+    let model = std::fs::read(folder.path("seed.safetensors")).expect("a model");
+    let (length, rest) = model.split_at(8);
+    let end = usize::try_from(u64::from_le_bytes(length.try_into().expect("eight bytes"))).expect("few");
+    let (header, numbers) = rest.split_at(end);
+    let scaled = numbers.chunks_exact(8).flat_map(|number| {
+        let number = f64::from_le_bytes(number.try_into().expect("eight bytes"));
+        (number.signum() * 1e300).to_le_bytes()
+    });
+    folder.write("huge.safetensors", [length, header, &scaled.collect::<Vec<u8>>()].concat());
+    let said = folder.refused(&["score", "one.csv", "two.csv", "--model", "huge.safetensors", "-o", "s.csv"]);
+    assert!(
+        said.contains("`two.csv`, row 30001: model `huge.safetensors` gives view `b` the score"),
+        "{said}"
+    );
+    assert!(said.contains("for class `"), "{said}");
+    let said = folder.refused(&[
+        "adapt",
+        "one.csv",
+        "two.csv",
+        "--model",
+        "huge.safetensors",
+        "-o",
+        "m.safetensors",
+    ]);
+    assert!(said.contains("`two.csv`, row 30001: model `huge.safetensors` gives view `b`"), "{said}");
+}
+
+#[test]
+fn features_too_large_for_a_model_are_called_that() {
+    let folder = folder();
+    for large in ["1e308", "-1e39"] {
+        let table = folder.read("new.csv").replacen('\n', &format!("\n{large},0,0,0,0,0,0,0,0,bee,-\n"), 1);
+        folder.write("large.csv", table);
+        for arguments in [
+            &["train", "large.csv", "--label", "animal", "-o", "m.safetensors"][..],
+            &["score", "large.csv", "--model", "seed.safetensors", "-o", "s.csv"],
+            &["adapt", "large.csv", "--model", "seed.safetensors", "-o", "m.safetensors"],
+        ] {
+            let said = folder.refused(arguments);
+            assert!(said.contains("`large.csv`, row 1, column `a:x`") && said.contains("3.4e38"), "{said}");
+        }
+    }
+    // Just small enough to be read: an answer or an error in words, and no word of a bug.
+    let table =
+        folder.read("new.csv").replacen('\n', "\n3e38,-3e38,3e38,3e38,3e38,-3e38,3e38,3e38,3e38,bee,-\n", 1);
+    folder.write("large.csv", table);
+    for arguments in [
+        &["train", "large.csv", "--label", "animal", "-o", "m.safetensors"][..],
+        &["adapt", "large.csv", "--model", "seed.safetensors", "-o", "m.safetensors"],
+    ] {
+        let run = folder.run(arguments);
+        assert!(!run.stderr.contains("internal") && !run.stderr.contains("bug"), "{arguments:?}: {run:?}");
+    }
+}

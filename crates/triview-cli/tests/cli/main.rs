@@ -1,5 +1,6 @@
 //! The command line from the outside: what is printed, written and refused.
 
+mod attacks;
 mod bad_input;
 mod compare;
 mod demo;
@@ -12,7 +13,10 @@ mod labels;
 mod latent;
 mod learning;
 mod missing;
+mod models;
+mod monitor;
 mod pages;
+mod prediction;
 mod segments;
 mod simulate;
 mod states;
@@ -21,3 +25,4 @@ mod tables;
 mod tasks;
 mod terminal;
 mod votes;
+mod witness;

@@ -97,3 +97,17 @@ fn a_segment_of_too_few_sampled_rows_has_no_error_rate_and_says_why() {
     let march = &object["by"]["segments"][0];
     assert_eq!(march["error"], format!("the mean of the error loss is not known: {why}"));
 }
+
+#[test]
+fn too_many_segments_are_refused_at_the_first_look() {
+    let folder = Folder::new();
+    folder.answered(&["simulate", "--rows", "6000", "--seed", "3", "-o", "scores.csv"]);
+    let mut table = folder.table("scores.csv");
+    for (row, cells) in table.iter_mut().enumerate() {
+        cells.push(if row == 0 { "row".into() } else { row.to_string() });
+    }
+    folder.write_table("scores.csv", &table);
+    let run = folder.run(&["estimate", "scores.csv", "--by", "row"]);
+    assert_eq!((run.code, run.stdout.as_str()), (2, ""));
+    assert!(run.stderr.contains("more than 5000 segments"), "{}", run.stderr);
+}

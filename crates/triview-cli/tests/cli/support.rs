@@ -80,12 +80,13 @@ impl Folder {
         serde_json::from_str(&self.answered(args).stdout).expect("one JSON object")
     }
 
-    /// Runs what cannot be answered: status 2, nothing on standard output, no file made, changed or removed.
+    /// Runs what cannot be answered: status 2, nothing on standard output, no word of a panic, no file made, changed or removed.
     /// Gives the message.
     pub(crate) fn refused(&self, args: &[&str]) -> String {
         let before = self.contents();
         let run = self.run(args);
         assert_eq!((run.code, run.stdout.as_str()), (2, ""), "{args:?}: {run:?}");
+        assert!(!run.stderr.contains("panicked") && !run.stderr.contains("has a bug"), "{args:?}: {run:?}");
         assert_eq!(self.contents(), before, "{args:?} left something behind");
         run.stderr.trim_end().to_owned()
     }
@@ -148,4 +149,15 @@ pub(crate) fn without_numbers(text: &str) -> String {
         shown += &format!("{indent}{line}\n");
     }
     shown
+}
+
+/// Numbers from 0 to 1, the same in every test: a xorshift of 64 bits.
+pub(crate) fn uniform() -> impl FnMut() -> f64 {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    }
 }

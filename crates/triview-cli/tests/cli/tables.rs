@@ -1,6 +1,6 @@
 //! Tables as they come, asked about on the command line.
 
-use crate::support::{Folder, Run, number};
+use crate::support::{Folder, number};
 use serde_json::Value;
 
 #[test]
@@ -54,11 +54,84 @@ fn rows_are_counted_within_their_file() {
     let folder = Folder::with_scores();
     let mut table = folder.table("scores.csv");
     folder.write_table("first.csv", &table);
-    table[12][1] = "1e308".into();
-    table[12][4] = "1e308".into();
+    // More rows than a first look takes in, so that its rows have other numbers than the table's; some of these are among them.
+    let rows = table.split_off(1);
+    table.extend((0..20).flat_map(|_| rows.iter().cloned()));
+    table[70_001..=70_040].iter_mut().for_each(|row| row[1] = "-2000".into());
     folder.write_table("second.csv", &table);
-    let Run { stderr, .. } = folder.run(&["estimate", "first.csv", "second.csv", "--loss", "exponential"]);
-    assert!(!stderr.contains("row 4012"), "{stderr}");
+    table.iter_mut().skip(1).for_each(|row| row[1] = "0.5".into());
+    folder.write_table("third.csv", &table);
+    let files = ["first.csv", "second.csv", "third.csv", "--loss", "exponential"];
+    for command in [
+        &["estimate"][..],
+        &["estimate", "--by", "label"],
+        &["estimate", "--amplify", "8"],
+        &["estimate", "--label", "label"],
+        &["diagnose"],
+        &["compare"],
+        &["moments", "-o", "out.moments"],
+        &["label", "-o", "out.csv"],
+    ] {
+        let said = folder.refused(&[&command[..1], &files, &command[1..]].concat());
+        let row =
+            said.split("`second.csv`, row ").nth(1).and_then(|said| said.split(':').next()?.parse().ok());
+        assert!(row.is_some_and(|row: usize| (70_001..=70_040).contains(&row)), "{command:?}: {said}");
+        assert!(said.contains("the exponential loss of view `a`"), "{command:?}: {said}");
+    }
+}
+
+#[test]
+fn scores_too_large_to_be_added_are_called_that() {
+    let folder = Folder::with_scores();
+    let mut table = folder.table("scores.csv");
+    table[7][0] = "1e308".into();
+    table[9][0] = "1.7e308".into();
+    folder.write_table("scores.csv", &table);
+    for command in ["estimate", "diagnose", "compare"] {
+        let said = folder.refused(&[command, "scores.csv"]);
+        assert!(said.contains("too large") && !said.contains("moments"), "{command}: {said}");
+    }
+}
+
+#[test]
+fn names_that_would_drive_a_terminal_are_shown() {
+    let folder = Folder::new();
+    // A class that clears the screen, a view that rings, a column that sets the title.
+    let classes = ["x\u{1b}[2J", "y"];
+    let cell = |view: &str, class: &str| format!("{view}:{class}");
+    let names: Vec<String> = ["a\u{7}", "b", "c"]
+        .iter()
+        .flat_map(|view| classes.map(|class| cell(view, class)))
+        .chain(["\u{1b}]0;mine\u{7}".to_owned()])
+        .collect();
+    let rows: Vec<String> = (0..50).map(|row| format!("{},1,0,2,{},1,k", row % 3, row % 2)).collect();
+    folder.write("scores.csv", format!("{}\n{}\n", names.join(","), rows.join("\n")));
+    folder.write("bad.csv", format!("{}\n1,2,oops,4,5,6,k\n", names.join(",")));
+    folder.write("few.csv", format!("{}\n1,2\n", names[..2].join(",")));
+    for arguments in [
+        &["estimate", "scores.csv"][..],
+        &["estimate", "scores.csv", "--classes", "x,y"],
+        &["estimate", "scores.csv", "--loss", "exponential"],
+        &["estimate", "bad.csv"],
+        &["estimate", "few.csv"],
+        &["compare", "scores.csv", "--label", "nothing"],
+        &["moments", "scores.csv", "-o", "out.moments"],
+    ] {
+        let run = folder.run(arguments);
+        let acts = |symbol: char| symbol.is_control() && symbol != '\n';
+        assert!(!run.stderr.contains(acts), "{arguments:?}: {run:?}");
+    }
+    for (arguments, named) in [
+        (&["compare", "scores.csv", "--label", "nothing"][..], "\\u{1b}]0;mine\\u{7}"),
+        (&["estimate", "bad.csv"], "b:x\\u{1b}[2J"),
+        (&["estimate", "few.csv"], "a\\u{7}"),
+    ] {
+        let said = folder.refused(arguments);
+        assert!(said.contains(named), "the names are there, written out: {said}");
+    }
+    folder.write("scores\u{1b}[31m.csv", "");
+    let said = folder.refused(&["estimate", "scores\u{1b}[31m.csv"]);
+    assert!(said.contains("scores\\u{1b}[31m.csv"), "{said}");
 }
 
 /// Three models that change from week to week, each week's views independent given the class.

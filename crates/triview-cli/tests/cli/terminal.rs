@@ -71,23 +71,25 @@ fn nothing_is_coloured_off_a_terminal_or_where_it_is_not_wanted() {
 #[cfg(unix)]
 #[test]
 fn ctrl_c_ends_it_at_once() {
-    use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
     use std::time::{Duration, Instant};
     let folder = Folder::new();
-    let mut long = Command::new(env!("CARGO_BIN_EXE_triview"))
-        .current_dir(folder.path("."))
-        .args(["simulate", "--classes", "100", "--rows", "50000000", "-o", "endless.csv"])
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the program runs");
-    std::thread::sleep(Duration::from_millis(700));
-    assert!(long.try_wait().expect("a status").is_none(), "it was over too soon");
-    let asked = Instant::now();
-    let sent = Command::new("kill").args(["-INT", &long.id().to_string()]).status().expect("kill runs");
-    assert!(sent.success());
-    let status = long.wait().expect("a status");
-    assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
-    assert_eq!(status.signal(), Some(2));
-    assert!(!folder.path("endless.csv").exists());
+    for (signal, status) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let mut long = Command::new(env!("CARGO_BIN_EXE_triview"))
+            .current_dir(folder.path("."))
+            .args(["simulate", "--classes", "100", "--rows", "50000000", "-o", "endless.csv"])
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the program runs");
+        std::thread::sleep(Duration::from_millis(700));
+        assert!(long.try_wait().expect("a status").is_none(), "it was over too soon");
+        let asked = Instant::now();
+        let sent = Command::new("kill").args([signal, &long.id().to_string()]).status().expect("kill runs");
+        assert!(sent.success());
+        let left = long.wait().expect("a status");
+        assert!(asked.elapsed() < Duration::from_secs(1), "{:?}", asked.elapsed());
+        assert_eq!(left.code(), Some(status));
+        let files = std::fs::read_dir(folder.path(".")).expect("a folder").count();
+        assert_eq!(files, 0, "{signal} leaves something behind");
+    }
 }
