@@ -262,6 +262,22 @@ def test_sequences(chains, tmp_path):
         unlabelled.labels()
 
 
+def test_sequences_with_some_labels(chains, tmp_path):
+    path = tmp_path / "transition.csv"
+    path.write_text(chains.transition)
+    columns = dict(chains.table.to_dict())
+    numbered = zip(columns["sequence"], columns["label"], strict=True)
+    columns["tag"] = [str(state) if int(at) < 60 else "" for at, state in numbered]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tv.UntrustedWarning)
+        answer = tv.sequences(columns, transition=path, label="tag")
+    labels = answer["labels"]
+    assert labels["count"] == 60
+    assert 0 < labels["token_error"]["viterbi"]["interval"]["high"] < 1
+    with pytest.raises(tv.TriviewError, match="labelled only in part"):
+        tv.sequences(columns | {"tag": ["", *columns["tag"][1:]]}, transition=path, label="tag")
+
+
 # How answers show themselves
 
 
@@ -351,3 +367,55 @@ def test_nothing_to_plot(table, pyplot):
     with pytest.raises(tv.TriviewError, match="nothing to draw"):
         tv.diagnose(table).plot()
     assert not pyplot.get_fignums()
+
+
+def test_two_views_and_a_witness():
+    rng = np.random.default_rng(4)
+    hospital = rng.integers(5, size=ROWS_OF_WITNESS)
+    ill = rng.random(ROWS_OF_WITNESS) < 0.1 + 0.2 * hospital
+    odds = [apart * (rng.normal(size=ROWS_OF_WITNESS) + apart * (ill - 0.5)) for apart in (2.4, 1.9)]
+    scores = {
+        name: np.stack([np.zeros(ROWS_OF_WITNESS), x], axis=1) for name, x in zip("ab", odds, strict=True)
+    }
+    answer = tv.estimate(scores, witness={"hospital": hospital}, model="a", metrics=True)
+    wrong = np.mean((odds[0] > 0) != ill)
+    low, high = answer["error_rate_interval"]["low"], answer["error_rate_interval"]["high"]
+    assert low - 0.01 < wrong < high + 0.01
+    assert answer["witnesses"][0]["values"] == sorted(
+        "01234", key=lambda value: -np.sum(hospital == int(value))
+    )
+    assert set(answer["metrics"]) >= {"sensitivity", "specificity"}
+    with pytest.raises(tv.TriviewError, match="without a name"):
+        tv.estimate(scores, witness=hospital)
+    with pytest.raises(tv.TriviewError, match="one value a row|values for the"):
+        tv.estimate(scores, witness={"hospital": hospital[:10]})
+    with pytest.raises(tv.TriviewError, match="in every row"):
+        tv.estimate(scores, witness={"flat": np.zeros(ROWS_OF_WITNESS, dtype=int)})
+    with pytest.raises(tv.TriviewError, match="three are needed"):
+        tv.estimate(scores)
+
+
+def test_another_models_output_rides_along(scores, labels):
+    pa = pytest.importorskip("pyarrow")
+    exponents = np.exp(scores - scores.max(axis=2, keepdims=True))
+    average = (exponents / exponents.sum(axis=2, keepdims=True)).mean(axis=1)
+    columns = {
+        f"{view}:{name}": scores[:, at, name]
+        for at, view in enumerate("abc")
+        for name in range(scores.shape[2])
+    }
+    columns |= {f"p:{name}": average[:, name] for name in range(scores.shape[2])}
+    answer = tv.estimate(pa.table(columns), prediction="p:*")
+    assert answer.views == ["a", "b", "c"]
+    own = answer["prediction"]["error_rate"]
+    wrong = np.mean(average.argmax(axis=1) != np.array(labels).astype(int))
+    assert abs(own["value"] - wrong) < 4 * own["standard_error"]
+    assert set(answer["prediction"]) >= {"log_loss", "brier", "calibration_error", "auc", "disagree"}
+    with pytest.raises(tv.TriviewError, match="named like the prediction"):
+        tv.estimate(pa.table(columns), prediction="q:*")
+    columns["p:1"] = columns["p:1"] + 1
+    with pytest.raises(tv.TriviewError, match="no probabilities"):
+        tv.estimate(pa.table(columns), prediction="p:*")
+
+
+ROWS_OF_WITNESS = 8_000

@@ -39,6 +39,9 @@ VOTES = {
     "level",
 }
 
+#: Of a store: what has no parameter but a method or an argument of its own, and what never returns.
+STORE = {"add", "labels", "merge", "export", "keep_last", "follow"}
+
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_option_is_a_parameter(verb):
@@ -58,6 +61,14 @@ def test_votes_have_their_options():
     parameters = set(inspect.signature(tv.votes).parameters)
     assert parameters >= VOTES
     assert set(_core.options("estimate")) | set(_core.options("label")) >= VOTES
+
+
+def test_every_option_of_a_store_is_a_parameter_of_some_method():
+    methods = [tv.Monitor, tv.Monitor.add, tv.Monitor.add_labels, tv.Monitor.show]
+    parameters = {name for method in methods for name in inspect.signature(method).parameters}
+    options = set(_core.options("monitor"))
+    assert options > STORE
+    assert not options - PRINTING - STORE - parameters
 
 
 def test_there_are_no_options_of_what_is_no_verb():

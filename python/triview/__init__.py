@@ -43,6 +43,7 @@ from triview._core import TriviewError, __version__
 from triview._frame import Frame
 from triview._model import Model
 from triview._moments import Accumulator, Moments, Plan, plan
+from triview._monitor import Monitor, Watched
 
 __all__ = [
     "Accumulator",
@@ -55,6 +56,7 @@ __all__ = [
     "Labels",
     "Model",
     "Moments",
+    "Monitor",
     "Plan",
     "Sequences",
     "Simulation",
@@ -62,6 +64,7 @@ __all__ = [
     "UntrustedError",
     "UntrustedWarning",
     "Votes",
+    "Watched",
     "__version__",
     "adapt",
     "compare",

@@ -368,6 +368,19 @@ class Sequences(Answer):
         """Give the Viterbi state and the posterior of each token."""
         return _there(self._labels, "labels")
 
+    @property
+    def adapted_is_better(self) -> bool:
+        """Whether the model that the data suggest can be told to be better than the given one."""
+        return bool(self._data.get("adapted", {}).get("better", False))
+
+    def _reasons(self) -> str:
+        by_labels = self._data.get("labels", {}).get("alarms", [])
+        reasons = by_labels if "without_labels" in self._data else self.alarms
+        return (
+            "; ".join(reasons)
+            or "nothing says that the model that the data suggest is better than the given one"
+        )
+
 
 class Adaptation(Answer):
     """A model that was adapted without labels, and how it compares with the seed."""
@@ -395,7 +408,7 @@ class Adaptation(Answer):
 
     @property
     def verdict(self) -> str:
-        """Whether the adapted model is better than the seed: ``improved``, ``failed``, ``doubtful``, or ``not judged``."""
+        """Whether the adapted model is better than the seed: ``improved``, ``likely``, ``failed``, ``doubtful``, or ``not judged``."""
         return str(self._data.get("verdict", "not judged"))
 
     def _reasons(self) -> str:

@@ -29,6 +29,7 @@ from triview._tables import (
     tables_of,
     text_of,
     with_riders,
+    with_witnesses,
 )
 
 if TYPE_CHECKING:
@@ -42,12 +43,16 @@ Path_: TypeAlias = str | os.PathLike[str]
 Group: TypeAlias = str | Sequence[str | Sequence[str]]
 #: How many latent states: in all, of each class, or as few as the test accepts (``"auto"``).
 Latent: TypeAlias = int | str | Mapping[Any, int]
+#: Columns without scores: their names, or arrays by name.
+Witness: TypeAlias = str | Sequence[str] | Mapping[str, Any] | None
 
 
 #: The options that have no value.
-_FLAGS = frozenset({"metrics", "verbose", "by_position", "adapt", "no_judgement", "force", "crowd", "hmm"})
+_FLAGS = frozenset(
+    {"metrics", "each", "verbose", "by_position", "adapt", "no_judgement", "force", "crowd", "hmm"}
+)
 #: The options that have several; of others the last would count.
-_LISTS = frozenset({"views", "classes", "features", "keep", "cuts"})
+_LISTS = frozenset({"views", "classes", "features", "witness", "keep", "cuts"})
 
 
 #: What the file of a model is called that was given as an object.
@@ -69,6 +74,9 @@ def _value(name: str, value: Any) -> Any:
         return names_of(value)
     if isinstance(value, str | Records):
         return value
+    # That of features is a file, that of scores some views.
+    if name == "model" and not isinstance(value, os.PathLike):
+        return names_of(value)
     return _one(name, value)
 
 
@@ -101,7 +109,7 @@ def _ask(
             # A model that was given, and not its file, is called that.
             said = str(error)
             for name, value in options:
-                if name == "model" and Path(value).name == _SEED:
+                if name == "model" and isinstance(value, str) and Path(value).name == _SEED:
                     said = said.replace(f"model `{value}`", "the model").replace(f"`{value}`", "the model")
             if said == str(error):
                 raise
@@ -112,13 +120,17 @@ def estimate(
     data: Any,
     *,
     metrics: bool = False,
+    each: bool = False,
+    prediction: str | None = None,
     by: Any = None,
     period: str | float | None = None,
     verbose: bool = False,
     amplify: int | None = None,
     label: Any = None,
+    label_weight: Any = None,
     label_budget: float | None = None,
     label_rows: bool | Path_ = False,
+    stratify: bool = False,
     keep: Sequence[str] | None = None,
     save_posterior: Path_ | None = None,
     report: Path_ | None = None,
@@ -128,7 +140,9 @@ def estimate(
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
     input: str | None = None,
+    witness: Witness = None,
     cluster: Any = None,
+    model: str | Sequence[str] | None = None,
     group: Group | None = None,
     loss: str | None = None,
     feature_map: str | None = None,
@@ -153,6 +167,11 @@ def estimate(
         - a path, or moments; a list or an iterator of any of these makes one data set.
     metrics
         Also the Brier score, hinge loss, calibration error, macro F1, AUC and confusion matrix.
+    each
+        Also judge every view as a model of its own, ``answer["each"]``, and compare any two of them, ``answer["differences"]``.
+    prediction
+        How the columns of another model's probabilities are named, one a class for which the star stands: ``"p:*"``. It may be no sum of views, such
+        as an average of probabilities; its columns are never views. ``answer["prediction"]`` has its metrics.
     by, period
         Also answer for each value of a column (its name, or an array with one value a row); for each ``"hour"``, ``"day"``, ``"week"`` or
         ``"month"`` of its times, or for so many units of a number.
@@ -161,12 +180,15 @@ def estimate(
     amplify
         For scores with a few enormous values: also the risk that most of so many groups of rows agree on.
     label
-        The class of a few rows drawn at random, a column's name or an array that lacks the others (None, NaN): the interval then
-        holds whatever the views do.
+        The class of a few rows drawn at random, a column's name or an array that lacks the others (None, NaN): one interval then
+        holds whatever the views do, and a narrower one as far as a posterior is right that they recalibrate; ``answer["labels"]`` has both.
+    label_weight
+        The chance that each labelled row had to be drawn, where these were not all alike: a column's name or an array.
     label_budget
         Also say how many labels would bring the interval of the risk to this width.
-    label_rows
-        Which rows to label next: ``answer["label_rows"]`` where True, or a file to write them to.
+    label_rows, stratify
+        Which rows to label next: ``answer["label_rows"]`` where True, or a file to write them to. With ``stratify`` there are more of the rows that
+        the posterior is unsure of, and a column ``inclusion`` of chances for ``label_weight``.
     keep
         The columns beside the scores that go with these rows; otherwise all.
     save_posterior
@@ -181,8 +203,14 @@ def estimate(
         Columns ``view:feature`` that are no scores but tell latent states of a view apart.
     input
         ``"score"`` (additive log potentials) or ``"probability"`` (of which the logarithm is taken).
+    witness
+        Columns without scores that tell classes apart by how their values are distributed (a hospital, a shop, a week): their names, or
+        arrays by name. Each is a view that identifies and is not judged; two views and one of them are enough.
     cluster
         Rows with the same value (a column's name, or an array) depend on each other.
+    model
+        The view, or views, that make the prediction which is judged; the others are witnesses, which only identify. Otherwise all
+        views together make it.
     group
         How to group more than three views into three: ``[["a", "b"], ["c"], ["d"]]``.
     loss
@@ -208,10 +236,10 @@ def estimate(
     merged = _merged(data)
     if merged is not None:
         asked: dict[str, Any] = {
-            "by": by, "period": period, "columns": columns, "label": label, "label_budget": label_budget, "amplify": amplify, "views": views, "classes": classes,
-            "features": features, "input": input, "cluster": cluster, "group": group, "loss": loss, "feature_map": feature_map,
-            "latent": latent, "save_posterior": save_posterior, "report": report, "svg": svg, "metrics": metrics or None, "label_rows": label_rows or None,
-            "keep": keep,
+            "prediction": prediction, "by": by, "period": period, "columns": columns, "label": label, "label_weight": label_weight, "label_budget": label_budget, "amplify": amplify, "views": views, "classes": classes,
+            "features": features, "input": input, "witness": witness, "cluster": cluster, "model": model, "group": group, "loss": loss, "feature_map": feature_map,
+            "latent": latent, "save_posterior": save_posterior, "report": report, "svg": svg, "metrics": metrics or None, "each": each or None, "label_rows": label_rows or None,
+            "stratify": stratify or None, "keep": keep,
         }  # fmt: skip
         for name, value in asked.items():
             if value is not None:
@@ -221,13 +249,15 @@ def estimate(
         assert isinstance(merged, Moments)
         return merged.solve(level=level, seed=seed, threads=threads, progress=progress, strict=strict)
     tables, riders = with_riders(
-        tables_of(data, probability=input == "probability"), {"by": by, "label": label, "cluster": cluster}
+        tables_of(data, probability=input == "probability", witness=witness),
+        {"by": by, "label": label, "label_weight": label_weight, "cluster": cluster},
     )
+    tables, names = with_witnesses(tables, witness)
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
         rows = Path(folder, "rows.arrow") if label_rows is True else (label_rows or None)
         options = given(
-            **riders, period=period, verbose=verbose, columns=columns, metrics=metrics, amplify=amplify, label_budget=label_budget, label_rows=rows, keep=keep,
-            save_posterior=save_posterior, report=report, svg=svg, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
+            **riders, period=period, verbose=verbose, columns=columns, metrics=metrics, each=each, prediction=prediction, amplify=amplify, label_budget=label_budget, label_rows=rows, stratify=stratify, keep=keep,
+            save_posterior=save_posterior, report=report, svg=svg, views=views, classes=classes, features=features, input=input, witness=names, model=model, group=group, loss=loss,
             feature_map=feature_map, latent=latent, level=level, seed=seed,
         )  # fmt: skip
         answer = Answer(_ask("estimate", tables, options, threads=threads, progress=progress))
@@ -252,6 +282,7 @@ def _merged(data: Any) -> Moments | None:
 def diagnose(
     data: Any,
     *,
+    remedies: bool = False,
     report: Path_ | None = None,
     svg: Path_ | None = None,
     columns: str | None = None,
@@ -259,7 +290,9 @@ def diagnose(
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
     input: str | None = None,
+    witness: Witness = None,
     cluster: Any = None,
+    model: str | Sequence[str] | None = None,
     group: Group | None = None,
     loss: str | None = None,
     feature_map: str | None = None,
@@ -272,11 +305,16 @@ def diagnose(
 ) -> Diagnosis:
     """Test whether the views are independent given the class: which pair is not, within which class, how strongly.
 
-    ``svg`` is a file to draw that to, ``report`` one for a page to look at; the other options are those of :func:`estimate`.
+    With ``remedies`` what may help is tried on all rows, ``answer["remedies"]``: other groups, a view fewer, more latent states, a column for a
+    witness, and what labels would cost. ``svg`` is a file to draw the dependences to, ``report`` one for a page to look at; the other options are
+    those of :func:`estimate`.
     """
-    tables, riders = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
+    tables, riders = with_riders(
+        tables_of(data, probability=input == "probability", witness=witness), {"cluster": cluster}
+    )
+    tables, names = with_witnesses(tables, witness)
     options = given(
-        **riders, columns=columns, report=report, svg=svg, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
+        **riders, remedies=remedies, columns=columns, report=report, svg=svg, views=views, classes=classes, features=features, input=input, witness=names, model=model, group=group, loss=loss,
         feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     answer = Diagnosis(_ask("diagnose", tables, options, threads=threads, progress=progress))
@@ -297,7 +335,9 @@ def compare(
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
     input: str | None = None,
+    witness: Witness = None,
     cluster: Any = None,
+    model: str | Sequence[str] | None = None,
     group: Group | None = None,
     loss: str | None = None,
     feature_map: str | None = None,
@@ -315,12 +355,13 @@ def compare(
     """
     probability = input == "probability"
     tables, riders = with_riders(
-        tables_of(data, probability=probability), {"label": label, "cluster": cluster}
+        tables_of(data, probability=probability, witness=witness), {"label": label, "cluster": cluster}
     )
+    tables, names = with_witnesses(tables, witness)
     old = None if source is None else _one_table(source, "source", probability=probability)
     options = given(
         **riders, columns=columns, source=old, source_label=source_label, report=report, svg=svg, views=views, classes=classes, features=features,
-        input=input, group=group, loss=loss, feature_map=feature_map, latent=latent, level=level, seed=seed,
+        input=input, witness=names, model=model, group=group, loss=loss, feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     answer = Comparison(_ask("compare", tables, options, threads=threads, progress=progress))
     answer._checked(strict=strict)
@@ -344,7 +385,9 @@ def label(
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
     input: str | None = None,
+    witness: Witness = None,
     cluster: Any = None,
+    model: str | Sequence[str] | None = None,
     group: Group | None = None,
     loss: str | None = None,
     feature_map: str | None = None,
@@ -361,9 +404,12 @@ def label(
     rows of a class; and ``posterior:<class>``. Rows keep their order, and their other columns (``keep``) go with them. With
     ``output`` they are written to that file, batch by batch, and not held. The other options are those of :func:`estimate`.
     """
-    tables, riders = with_riders(tables_of(data, probability=input == "probability"), {"cluster": cluster})
+    tables, riders = with_riders(
+        tables_of(data, probability=input == "probability", witness=witness), {"cluster": cluster}
+    )
+    tables, names = with_witnesses(tables, witness)
     options = given(
-        **riders, columns=columns, keep=keep, views=views, classes=classes, features=features, input=input, group=group, loss=loss,
+        **riders, columns=columns, keep=keep, views=views, classes=classes, features=features, input=input, witness=names, model=model, group=group, loss=loss,
         feature_map=feature_map, latent=latent, level=level, seed=seed,
     )  # fmt: skip
     with tempfile.TemporaryDirectory(prefix="triview-") as folder:
@@ -466,10 +512,12 @@ def sequences(
     transition: Any,
     initial: Any = None,
     states: Sequence[Any] | None = None,
+    label: str | None = None,
     by_position: bool = False,
     labels: bool = False,
     adapt: bool = False,
     save_transition: Path_ | None = None,
+    force: bool = False,
     report: Path_ | None = None,
     svg: Path_ | None = None,
     level: float = 0.95,
@@ -491,14 +539,20 @@ def sequences(
         The log potentials of the first state, of an array.
     states
         The names of the states, of an array; otherwise 0, 1, 2 and so on.
+    label
+        A column with the true states of some whole sequences, drawn at random, and empty elsewhere: the risk and the token error then have
+        intervals that hold whatever the chain does, which come first where the answer without labels is not to be trusted.
     by_position
         Identify the states at each position by itself, for sequences whose emissions or transitions change along the way.
     labels
         Also label every token: ``answer.labels()``.
     adapt
-        Label with the model that the data suggest.
+        Label with the model that the data suggest. Where that cannot be told to be better than the given one there are no labels, and the
+        answer is not to be trusted.
     save_transition
-        A file to write the transitions of the model that the data suggest to.
+        A file to write the transitions of the model that the data suggest to, where that can be told to be better.
+    force
+        Label, and write, with the model that the data suggest all the same.
     report, svg
         Files to write a page to look at to, and its first picture by itself.
     level, seed, threads, progress, strict
@@ -512,11 +566,11 @@ def sequences(
             model.write_text(_transitions(transition, initial, states), encoding="utf-8")
         output = Path(folder, "labels.arrow") if labels or adapt else None
         options = given(
-            transition=model, by_position=by_position, output=output, adapt=adapt, save_transition=save_transition, report=report, svg=svg,
-            level=level, seed=seed,
+            transition=model, label=label, by_position=by_position, output=output, adapt=adapt, save_transition=save_transition, force=force,
+            report=report, svg=svg, level=level, seed=seed,
         )  # fmt: skip
         answer = Sequences(_ask("hmm", column_tables(data), options, threads=threads, progress=progress))
-        if output is not None:
+        if output is not None and output.exists():
             answer._labels = Frame(_core.read_arrow(output))
     answer._checked(strict=strict)
     return answer

@@ -27,7 +27,9 @@ def plan(
     classes: Sequence[Any] | None = None,
     features: Sequence[str] | None = None,
     input: str | None = None,
+    witness: str | Sequence[str] | None = None,
     cluster: str | None = None,
+    model: str | Sequence[str] | None = None,
     group: str | Sequence[Sequence[str]] | None = None,
     loss: str | None = None,
     feature_map: str | None = None,
@@ -45,10 +47,11 @@ def plan(
         raise TriviewError(
             "`cluster` is an array, and a plan is for other rows too: name a column of theirs instead"
         )
-    reading = given(columns=columns, input=input, features=features, cluster=cluster)
+    reading = given(columns=columns, input=input, features=features, witness=witness, cluster=cluster)
     method = given(
         views=views,
         classes=classes,
+        model=model,
         group=group,
         loss=loss,
         feature_map=feature_map,
@@ -92,7 +95,7 @@ class Plan:
         return Accumulator(self._core.accumulator(starting_at=start), self._reading, _threads(threads))
 
     def to_bytes(self) -> bytes:
-        """Give the plan as bytes. How tables are read (``columns``, ``input``, ``features``, ``cluster``) is not among them, but is pickled."""
+        """Give the plan as bytes. How tables are read (``columns``, ``input``, ``features``, ``witness``, ``cluster``) is not among them, but is pickled."""
         return self._core.to_bytes()
 
     @classmethod
@@ -103,12 +106,13 @@ class Plan:
         columns: str | None = None,
         input: str | None = None,
         features: Sequence[str] | None = None,
+        witness: str | Sequence[str] | None = None,
         cluster: str | None = None,
     ) -> Plan:
         """Read what `to_bytes` made, or a file that ``triview estimate --save-posterior`` wrote; say how tables are to be read."""
         return cls(
             _core.Plan.from_bytes(data),
-            given(columns=columns, input=input, features=features, cluster=cluster),
+            given(columns=columns, input=input, features=features, witness=witness, cluster=cluster),
         )
 
     def __reduce__(self) -> tuple[Any, tuple[bytes, list[tuple[str, Any]]]]:

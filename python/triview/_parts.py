@@ -35,7 +35,7 @@ _ROWS = 1 << 16
 #: What the segment of rows without a value is called, as on one machine.
 _MISSING = "(missing)"
 #: The most segments, and the most memory of their sums, in a partition and where they are solved.
-_MOST_SEGMENTS = 1000
+_MOST_SEGMENTS = 5000
 _MOST_OF_SEGMENTS = 512 << 20
 
 #: Sums of a partition or of several: the segment (None for all rows), the rows, and the bytes of their moments.
@@ -47,8 +47,11 @@ Counts: TypeAlias = dict[str | None, int]
 _ELSEWHERE = {
     "label": "collect a sample of the rows, some of them with labels, and give it to triview.estimate",
     "label_budget": "collect a sample of the rows, some of them with labels, and give it to triview.estimate",
+    "label_weight": "collect a sample of the rows, some of them with labels, and give it to triview.estimate",
     "label_rows": "collect a sample of the rows and give it to triview.estimate",
+    "stratify": "collect a sample of the rows and give it to triview.estimate",
     "amplify": "collect a sample of the rows and give it to triview.estimate",
+    "witness": "collect a sample of the rows and give it to triview.estimate",
     "save_posterior": "keep what triview.plan makes of a sample, and give it as `plan`",
     "period": "make a column of the period, such as by date_trunc, and name it as `by`",
     "svg": "save the moments, and draw them by `triview diagnose`",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Called with what is being done, how many rows are done, and of how many where that is known.
+#: Called with what is being done, how many rows (fits or segments while something is fitted) are done, and of how many where that is known.
 Listener: TypeAlias = Callable[[str, int, int | None], object]
 
 #: What is done sooner shows nothing.
@@ -34,7 +34,8 @@ class _Bar:
             from tqdm.auto import tqdm
 
             self.close()
-            self._bar = tqdm(total=total, desc=doing, unit=" rows", unit_scale=True, leave=False)
+            unit = "" if doing.startswith("fitting") else " rows"
+            self._bar = tqdm(total=total, desc=doing, unit=unit, unit_scale=True, leave=False)
             self._doing = (doing, total)
         self._bar.update(done - self._bar.n)
 

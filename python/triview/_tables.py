@@ -25,19 +25,27 @@ _NATIVE = (np.float32, np.float64)
 _RIDER = "triview.{}"
 
 
-def tables_of(data: Any, *, probability: bool = False) -> list[Table]:
-    """Whatever a user may hold, as tables of the core. Nothing is copied that lies as the core reads it."""
+def tables_of(data: Any, *, probability: bool = False, witness: Any = None) -> list[Table]:
+    """Whatever a user may hold, as tables of the core. Nothing is copied that lies as the core reads it.
+
+    Three views are needed, witnesses included.
+    """
+    needed = max(1, 3 - _count(witness))
     if isinstance(data, str | os.PathLike):
         return [os.fspath(data)]
     if isinstance(data, np.ndarray):
-        return [_of_array(data)]
+        return [_of_array(data, needed)]
     if isinstance(data, Mapping):
-        return [_of_views(data, probability=probability)]
+        return [_of_views(data, needed, probability=probability)]
     frame = _of_frame(data)
     if frame is not None:
         return [frame]
     if isinstance(data, Iterable) and not isinstance(data, bytes | bytearray | memoryview):
-        parts = [part for item in distinct(data) for part in tables_of(item, probability=probability)]
+        parts = [
+            part
+            for item in distinct(data)
+            for part in tables_of(item, probability=probability, witness=witness)
+        ]
         if not parts:
             raise TriviewError(
                 "there are no tables in what is given: an iterator that was read before has nothing left, and rows are read "
@@ -111,6 +119,31 @@ def with_riders(tables: list[Table], riders: Mapping[str, Any]) -> tuple[list[Ta
             )
         tables = [records.with_column(name, column)]
     return tables, names
+
+
+def with_witnesses(tables: list[Table], witness: Any) -> tuple[list[Table], list[str] | None]:
+    """Columns without scores, put into the table where they were given as arrays. Says what they are called."""
+    if witness is None:
+        return tables, None
+    if not isinstance(witness, Mapping):
+        if hasattr(witness, "__array__"):
+            raise TriviewError("`witness` is an array without a name: give it one, as in {'hospital': array}")
+        return tables, names_of(witness)
+    for name, values in witness.items():
+        records = tables[0]
+        if len(tables) != 1 or isinstance(records, str):
+            raise TriviewError(
+                "`witness` has arrays, and the rows are in files or in several tables: name columns of theirs instead"
+            )
+        if name in records.names:
+            raise TriviewError(f"the table has a column `{name}`, and `witness` has an array of that name")
+        column = column_of(values, f"witness `{name}`")
+        if len(column) != len(records):
+            raise TriviewError(
+                f"witness `{name}` has {len(column)} values for the {len(records)} rows of the table"
+            )
+        tables = [records.with_column(str(name), column)]
+    return tables, [str(name) for name in witness]
 
 
 def column_of(values: Any, what: str, *, whole: bool = False) -> NDArray[Any] | list[str | None]:
@@ -192,7 +225,14 @@ def numbers_of(values: Any, what: str) -> NDArray[Any]:
     return np.require(array, requirements=["C_CONTIGUOUS", "ALIGNED"])
 
 
-def _of_array(scores: NDArray[Any]) -> Records:
+def _count(witness: Any) -> int:
+    """How many witnesses are named or given."""
+    if hasattr(witness, "__array__"):
+        return 1
+    return len(witness) if isinstance(witness, Mapping) else len(names_of(witness) or [])
+
+
+def _of_array(scores: NDArray[Any], needed: int) -> Records:
     array = numbers_of(scores, "the array")
     if scores.ndim != 3:
         shape = " x ".join(map(str, scores.shape))
@@ -201,7 +241,7 @@ def _of_array(scores: NDArray[Any]) -> Records:
             "array (rows, classes) a view"
         )
     rows, views, classes = array.shape
-    if views < 3:
+    if views < needed:
         raise TriviewError(f"the array has {views} views (its second axis), and three are needed")
     if classes < 2:
         raise TriviewError(f"the array has {classes} classes (its third axis), and two are needed")
@@ -210,7 +250,7 @@ def _of_array(scores: NDArray[Any]) -> Records:
     return Records.of_columns("the array", [("scores", array, False)])
 
 
-def _of_views(views: Mapping[Any, Any], *, probability: bool) -> Records:
+def _of_views(views: Mapping[Any, Any], needed: int, *, probability: bool) -> Records:
     arrays: dict[str, NDArray[Any]] = {}
     for name, values in views.items():
         array = numbers_of(values, f"view `{name}`")
@@ -227,7 +267,7 @@ def _of_views(views: Mapping[Any, Any], *, probability: bool) -> Records:
         _put(arrays, name, array)
     _agree(arrays, axis=0, unit="rows")
     _agree(arrays, axis=1, unit="classes")
-    if len(arrays) < 3:
+    if len(arrays) < needed:
         raise TriviewError(f"{len(arrays)} view(s) are given ({', '.join(arrays)}), and three are needed")
     return Records.of_columns("the views", [(name, array, False) for name, array in arrays.items()])
 

@@ -362,7 +362,7 @@ class AdaptedClassifier(_ScoredByViews, BaseEstimator):  # type: ignore[misc]
         """Adapt the model to rows of the new domain, and take the result where it is judged to be better.
 
         ``y`` is the class of the few rows of which it is known, with None, NaN or -1 (unless that is a class) for the others. Where
-        the verdict is not ``"improved"`` the model stays as it was, with an `UntrustedWarning`. The next `adapt` goes on from there.
+        the verdict is not ``"improved"`` or ``"likely"`` the model stays as it was, with an `UntrustedWarning`. The next `adapt` goes on from there.
         """
         check_is_fitted(self)
         X = validate_data(self, X, reset=False, accept_sparse=["csr", "csc"], dtype=np.float64)
@@ -370,7 +370,7 @@ class AdaptedClassifier(_ScoredByViews, BaseEstimator):  # type: ignore[misc]
             self._parts(X), model=self.model_, label=None if y is None else self._few(y, X.shape[0]), loss=self.loss,
             radius=self.radius, gap=self.gap, level=self.level, seed=self.seed, threads=self.threads, progress=False,
         )  # fmt: skip
-        if self.adaptation_.verdict == "improved" and self.adaptation_.model is not None:
+        if self.adaptation_.verdict in ("improved", "likely") and self.adaptation_.model is not None:
             self.model_ = self._ordered(self.adaptation_.model)
         return self
 
