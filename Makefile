@@ -9,7 +9,7 @@ MINIMAL := target/venv/minimal
 FULL := target/venv/full
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test test-rust test-python lint lint-rust lint-python wheel bench accuracy reproduce
+.PHONY: help demo install test test-rust test-fuzz test-python fuzz attack sbom deny lint lint-rust lint-python wheel bench accuracy reproduce
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,11 +27,14 @@ install: ## Install the program, its manual pages and completions below PREFIX, 
 	$(PREFIX)/bin/triview completions zsh > $(PREFIX)/share/zsh/site-functions/_triview
 	$(PREFIX)/bin/triview completions fish > $(PREFIX)/share/fish/vendor_completions.d/triview.fish
 
-test: test-rust test-python ## Run every test: Rust, command line, documentation, Python
+test: test-rust test-fuzz test-python ## Run every test: Rust, command line, documentation, fuzz targets, Python
 
 test-rust: ## Unit, property, command line and documentation tests, and benches as tests
 	$(CARGO) test --all-targets
 	$(CARGO) test --doc
+
+test-fuzz: ## Build every fuzz target, and run each for two seconds
+	fuzz/run --smoke 2
 
 # What is tested is the wheel itself: first without any optional package, then with all of them, and pages in Debian's Chromium.
 test-python: wheel ## Build the wheel and run its tests, without and with the optional packages
@@ -44,6 +47,19 @@ test-python: wheel ## Build the wheel and run its tests, without and with the op
 	$(FULL)/bin/pip install --quiet --requirement python/requirements-test.txt
 	$(FULL)/bin/pip install --quiet --no-deps --force-reinstall target/wheels/*.whl
 	$(FULL)/bin/pytest
+
+attack: ## Attack the program for three minutes, and write docs/reliability.md
+	$(CARGO) build --release -p triview-cli
+	$(PYTHON) scripts/attack.py --write
+
+fuzz: ## Build every fuzz target, and run each for ten seconds
+	fuzz/run --smoke 10
+
+sbom: ## Write what the program is made of to target/sbom.json
+	$(PYTHON) scripts/sbom.py target/sbom.json
+
+deny: ## Check the licences and sources of all dependencies (needs cargo-deny)
+	$(CARGO) deny check licenses sources bans
 
 lint: lint-rust lint-python ## Check formatting, lints, types, documentation, and the tree itself
 	scripts/hygiene.sh

@@ -13,7 +13,7 @@ import triview.sklearn
 import triview.spark
 
 #: Classes that users make themselves.
-MADE = ("tv.Model",)
+MADE = ("tv.Model", "tv.Monitor")
 PAGE = Path(__file__).parent.parent / "docs" / "api.md"
 
 

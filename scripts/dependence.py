@@ -47,9 +47,20 @@ MILD = [
     ("independent", 3, {}),
     ("independent", 4, {}),
 ]
+STRONG = [
+    *(("pair shares 0.3 of its noise", k, {"pair": 0.3}) for k in (2, 3, 4)),
+    *(("pair shares 0.5 of its noise", k, {"pair": 0.5}) for k in (2, 3, 4, 10)),
+    ("pair shares 0.8 of its noise", 4, {"pair": 0.8}),
+    *(("all share 0.3 of their noise", k, {"common": 0.3}) for k in (2, 3, 4, 10)),
+    ("all share 0.5 of their noise", 4, {"common": 0.5}),
+    *(("the third is the first with noise of 0.5", k, {"copy": 0.5}) for k in (2, 4, 10)),
+    *(("30% hard", k, {"hard": 0.3}) for k in (2, 4, 10)),
+    ("20% hard, pair shares 0.3 of its noise", 4, {"hard": 0.2, "pair": 0.3}),
+    ("signal scaled by exp(0.5 N)", 3, {"scale": 0.5}),
+]
 
 
-def draw(seed, k, rows, hard=0.0, pair=0.0, common=0.0, scale=0.0):
+def draw(seed, k, rows, hard=0.0, pair=0.0, common=0.0, scale=0.0, copy=0.0):
     """Scores by row, view and class, and the class of each row."""
     rng = np.random.default_rng(seed)
     means = 0.8 * rng.normal(size=(VIEWS, k, DIMENSIONS))
@@ -68,6 +79,8 @@ def draw(seed, k, rows, hard=0.0, pair=0.0, common=0.0, scale=0.0):
     for view in range(VIEWS):
         seen = means[view][labels] * signal[:, None] + noise[:, view]
         scores[:, view] = -0.5 * ((seen[:, None] - model[view]) ** 2).sum(-1)
+    if copy:
+        scores[:, 2] = scores[:, 0] + copy * rng.normal(size=scores[:, 0].shape)
     return scores - scores.max(-1, keepdims=True), labels
 
 
@@ -152,8 +165,19 @@ def main():
             width = f"{np.nanmedian(trusted[:, 4]):.1f}" if len(trusted) else "-"
             row = [name, k, f"{found[:, 0].mean():.0%}", f"{len(trusted)} of {len(found)}", *share[:2], width, *share[2:]]
             print("| " + " | ".join(map(str, row)) + " |", flush=True)
-    bounds = np.concatenate(bounds)
-    print(f"\n`at least` held in {bounds[:, 8].mean():.0%} of {len(bounds)} answers that said so.")
+        bounds = np.concatenate(bounds)
+        print(f"\n`at least` held in {bounds[:, 8].mean():.0%} of {len(bounds)} answers that said so.")
+        print("\n| views | classes | rejected | trusted | `at least` | held |\n|---|---|---|---|---|---|")
+        bounds = []
+        for name, k, kind in STRONG:
+            seeds = range(args.seed, args.seed + args.draws // 2)
+            found = np.array(pool.map(compared, [(args.program, seed, k, kind) for seed in seeds], chunksize=1), float)
+            bounds.append(found[found[:, 7] == 1])
+            said = len(bounds[-1]), int(bounds[-1][:, 8].sum())
+            row = [name, k, f"{found[:, 0].mean():.0%}", f"{int(found[:, 1].sum())} of {len(found)}", *said]
+            print("| " + " | ".join(map(str, row)) + " |", flush=True)
+        bounds = np.concatenate(bounds)
+        print(f"\n`at least` held in {int(bounds[:, 8].sum())} of {len(bounds)} answers that said so.")
 
 
 if __name__ == "__main__":

@@ -34,4 +34,14 @@ while IFS=: read -r document named; do
     fi
 done < <(git grep --untracked -oE '`[[:alnum:]_/.-]+[.](rs|py|sh|toml)`' -- '*.md' | tr -d '`' | sort -u)
 
+# What the documents link to or show is there, beside the document that does.
+while IFS=: read -r document target; do
+    path=$(realpath -m --relative-to=. "$(dirname "$document")/${target%%#*}")
+    if ! grep -qxF "$path" <<<"$tree"; then
+        echo "hygiene.sh: $document links to $target, which is not in the tree" >&2
+        status=1
+    fi
+done < <(git grep --untracked -oE '\]\([[:alnum:]_/.-]+[.](md|svg|png|html|rs|py|sh)(#[[:alnum:]_-]*)?\)' -- '*.md' |
+    sed -E 's/:\]\((.*)\)$/:\1/' | sort -u)
+
 exit "$status"
