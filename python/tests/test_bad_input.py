@@ -377,7 +377,7 @@ def test_labels(scores, labels):
         ({"features": ["zog"]}, "`zog`"),
         ({"label_rows": True}, "`label_budget` is needed too"),
         ({"keep": ["zog"]}, "needed too"),
-        ({"by": [1] * ROWS, "label": ["0"] * ROWS}, "`by` cannot be given together with `label`"),
+        ({"amplify": 16, "label": ["0"] * ROWS}, "`label` cannot be given together with `amplify`"),
         ({"save_posterior": "/zog/zog"}, "/zog/zog"),
     ],
 )
