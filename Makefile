@@ -9,7 +9,7 @@ MINIMAL := target/venv/minimal
 FULL := target/venv/full
 
 .DEFAULT_GOAL := help
-.PHONY: help demo install test test-rust test-fuzz test-python fuzz attack sbom deny lint lint-rust lint-python wheel bench accuracy reproduce
+.PHONY: help demo install test test-rust test-fuzz test-python fuzz attack sbom deny lint lint-rust lint-python wheel bench accuracy ablation reproduce
 
 help: ## Show what there is to make
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -89,6 +89,10 @@ bench: .venv/ready wheel ## Time kernels, estimate and adaptation beside faer, N
 accuracy: ## Measure the accuracy on composite MNIST and simulated data (obtains MNIST)
 	scripts/mnist.sh
 	$(CARGO) run --release -p triview-cli --example accuracy
+
+ablation: ## Measure what each setting is worth, for two hours, and write docs/settings.md (obtains MNIST)
+	scripts/mnist.sh
+	$(PYTHON) scripts/ablation.py --write
 
 reproduce: ## Redraw the paper's experiments on MNIST in reproduction/ (obtains MNIST)
 	scripts/mnist.sh

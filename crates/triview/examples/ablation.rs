@@ -1,18 +1,16 @@
 //! How good the default estimate is on fourteen kinds of rows, one line a draw: what `scripts/ablation.py` compares between builds that differ in
 //! one setting.
 //!
-//! `cargo run --release --example ablation -- 12 0` draws each kind twelve times, from the first seed on. Draws are the same in every build, so
+//! `cargo run --release --example ablation -- 12 0 10000` draws 10,000 rows of each kind twelve times, from the first seed on. Draws are the same in every build, so
 //! that differences are paired. Composites of MNIST are left out where `data/mnist` is not there.
 
 #![allow(clippy::print_stdout, reason = "it is what an example is for")]
 
-#[path = "../../triview-cli/src/mnist.rs"]
-mod mnist;
 mod timing;
 
-use anyhow::{Context, Result, bail};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
+use std::error::Error;
 use std::path::Path;
 use timing::processor_seconds;
 use triview::data::{Batch, InMemory, Schema};
@@ -21,23 +19,28 @@ use triview::lab::{Composites, Images, Population, Preset, Recipe, Setting};
 use triview::latent::Latent;
 use triview::learning::{LogisticParams, Mean, error_rate, log_loss};
 
-/// Rows of simulated draws and of composites, and those that stand for the population.
-const ROWS: usize = 10_000;
+/// Rows that stand for the population.
 const MANY: usize = 100_000;
+/// Composites that the model is trained on, and half of those that stand for the population.
+const COMPOSITES: usize = 10_000;
+
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 fn main() -> Result<()> {
     let asked: Vec<String> = std::env::args().skip(1).collect();
-    let [draws, first, only @ ..] = asked.as_slice() else {
-        bail!("how many draws of each kind, the first seed and, if not all, which kinds");
+    let [draws, first, rows, only @ ..] = asked.as_slice() else {
+        return Err(
+            "how many draws of each kind, the first seed, how many rows and, if not all, which kinds".into(),
+        );
     };
-    let (draws, first): (u64, u64) = (draws.parse()?, first.parse()?);
+    let (draws, first, count): (u64, u64, usize) = (draws.parse()?, first.parse()?, rows.parse()?);
     let wanted = |name: &str| only.is_empty() || only.iter().any(|own| own == name);
     println!("kind,draw,risk,rate,covered,rate_covered,width,rate_width,trusted,beyond,seconds");
     for (name, kind) in kinds().into_iter().filter(|(name, _)| wanted(name)) {
         for draw in first..first + draws {
             let population = Population::draw(&kind.setting, 100_000 + draw)?;
             let mut rng = Pcg64::seed_from_u64(200_000 + draw);
-            let (rows, labels) = population.rows(ROWS, &mut rng);
+            let (rows, labels) = population.rows(count, &mut rng);
             let (many, of_many) = population.rows(MANY, &mut rng);
             let (rows, many) = (kind.rounded(rows)?, kind.rounded(many)?);
             let truth = [log_loss(&many, &of_many).value, error_rate(&many, &of_many).value];
@@ -46,7 +49,7 @@ fn main() -> Result<()> {
         }
     }
     if wanted("mnist") && Path::new("data/mnist").is_dir() {
-        composites(draws, first)?;
+        composites(draws, first, count)?;
     }
     Ok(())
 }
@@ -96,27 +99,33 @@ fn kinds() -> Vec<(&'static str, Kind)> {
 }
 
 /// Composites of images, as far from those that the model was trained on as `a` says.
-fn composites(draws: u64, first: u64) -> Result<()> {
-    let read = |part| mnist::read(Path::new("data/mnist"), part).context("run scripts/mnist.sh first");
-    let (train, test) = (read("train")?, read("t10k")?);
+fn composites(draws: u64, first: u64, count: usize) -> Result<()> {
+    let (train, test) = (images("train")?, images("t10k")?);
     let classes: Vec<String> = (0..10).map(|digit| digit.to_string()).collect();
     let schema = Schema::new(["first", "second", "third"].map(String::from).to_vec(), classes)?;
     for draw in first..first + draws {
-        let rows = Composites::draw(&train, &Recipe::new(ROWS), 300_000 + draw)?;
+        let rows = Composites::draw(&train, &Recipe::new(COMPOSITES), 300_000 + draw)?;
         let model = LogisticParams::default().seed(draw).check()?.train(rows.batch(), rows.classes());
         for (name, a) in [("mnist-0", 0.0), ("mnist-5", 5.0), ("mnist-10", 10.0)] {
             let draw_of = |images: &Images, count, seed| -> Result<_> {
                 let rows = Composites::draw(images, &Recipe::new(count).distortion(a), seed)?;
                 Ok((model.scores(rows.batch())?, rows.labels().to_vec()))
             };
-            let (rows, labels) = draw_of(&test, ROWS, 400_000 + draw)?;
-            let (many, of_many) = draw_of(&test, 2 * ROWS, 500_000 + draw)?;
+            let (rows, labels) = draw_of(&test, count, 400_000 + draw)?;
+            let (many, of_many) = draw_of(&test, 2 * COMPOSITES, 500_000 + draw)?;
             let truth = [log_loss(&many, &of_many).value, error_rate(&many, &of_many).value];
             let own = [log_loss(&rows, &labels), error_rate(&rows, &labels)];
             line(name, draw, &schema, rows, Latent::default(), (own, truth))?;
         }
     }
     Ok(())
+}
+
+/// Images of `scripts/mnist.sh`, which has checked the files: their headers are of 16 and 8 bytes.
+fn images(part: &str) -> Result<Images> {
+    let read = |what: &str| std::fs::read(format!("data/mnist/{part}-{what}-ubyte"));
+    let pixels = read("images-idx3")?.iter().skip(16).map(|&byte| f32::from(byte) / 255.0).collect();
+    Ok(Images::new(28, pixels, read("labels-idx1")?.split_off(8), 10)?)
 }
 
 /// Estimates, and prints how far off it is.

@@ -237,13 +237,6 @@ pub(crate) mod states {
     pub(crate) const CLUSTERED_ROWS: usize = 8192;
 }
 
-pub(crate) mod regression {
-    //! Posteriors by regression of surrogate labels.
-
-    /// Penalty on the squared weights.
-    pub(crate) const PENALTY: f64 = 1e-3;
-}
-
 pub(crate) mod discriminant {
     //! Linear discriminants.
 

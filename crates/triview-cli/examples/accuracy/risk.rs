@@ -9,7 +9,7 @@ use std::time::Instant;
 use triview::data::{Batch, InMemory, Sample, Schema};
 use triview::estimator::Params;
 use triview::features::FeatureChoice;
-use triview::lab::{Composites, Population, Preset, Recipe, Setting, tensor_risk};
+use triview::lab::{Composites, Population, Preset, Recipe, Setting, regression_plan, tensor_risk};
 use triview::learning::{LogisticParams, Mean, error_rate, log_loss};
 
 /// Errors of one way of estimating, over draws.
@@ -60,15 +60,14 @@ impl Errors {
     }
 }
 
-/// Every way of estimating that the tables compare.
-const WAYS: [(&str, FeatureChoice, bool); 7] = [
-    ("scores, tensor", FeatureChoice::Scores, false),
-    ("scores, + L-BFGS", FeatureChoice::Scores, true),
-    ("softmax, tensor", FeatureChoice::Softmax, false),
-    ("softmax, + L-BFGS", FeatureChoice::Softmax, true),
-    ("regression", FeatureChoice::Regression, true),
-    ("sieve posterior", FeatureChoice::Posterior, true),
-    ("default", FeatureChoice::Auto, true),
+/// Every way of estimating that the tables compare: features, or regression where there are none, and whether the fit is refined.
+const WAYS: [(&str, Option<FeatureChoice>, bool); 6] = [
+    ("scores, tensor", Some(FeatureChoice::Scores), false),
+    ("scores, + L-BFGS", Some(FeatureChoice::Scores), true),
+    ("softmax, tensor", Some(FeatureChoice::Softmax), false),
+    ("softmax, + L-BFGS", Some(FeatureChoice::Softmax), true),
+    ("regression", None, true),
+    ("default", Some(FeatureChoice::Auto), true),
 ];
 
 /// Estimates the risk of these rows in every way and adds the errors.
@@ -76,8 +75,12 @@ fn compare(schema: &Schema, batch: Batch, truth: Mean, errors: &mut [Errors]) ->
     let source = InMemory::new(schema.clone(), [batch]);
     let sample = Sample::of(&source)?;
     for ((_, features, refined), errors) in WAYS.iter().zip(errors) {
-        let estimator = Params::new().features(*features).seed(SEED).check()?;
-        let moments = estimator.moments(&source, &estimator.plan(&sample)?)?;
+        let estimator = Params::new().features(features.unwrap_or_default()).seed(SEED).check()?;
+        let plan = match features {
+            Some(_) => estimator.plan(&sample)?,
+            None => regression_plan(&estimator, &sample)?,
+        };
+        let moments = estimator.moments(&source, &plan)?;
         if *refined {
             let estimate = estimator.answer(&moments, None)?;
             errors.add(estimate.risk, estimate.standard_error, truth);

@@ -22,4 +22,4 @@ pub(crate) use quantities::Quantities;
 pub(crate) use risk::{Risk, identify, impossible, least_risk, linear_risk, rows_carrying_squares};
 pub(crate) use shrink::{PlugIn, Shrunk, share_believed};
 pub(crate) use surrogate::{Kind, LabelMaps, Surrogates, label_basis};
-pub(crate) use variants::{Labels, solve, solve_rows};
+pub(crate) use variants::{Labels, fitted, solve, solve_rows};

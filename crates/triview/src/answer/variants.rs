@@ -76,7 +76,17 @@ pub(crate) fn solve(moments: &Moments, seed: u64) -> Result<Blended> {
     Ok(Variants::new(moments, None, seed)?.blend(moments))
 }
 
-/// The same for moments whose third moment is not formed, from the features of all their rows.
+/// The fit of least squares alone, classes in the order of their names, and the coordinates that it is in.
+pub(crate) fn fitted(moments: &Moments, seed: u64) -> Result<(Whitening, Mixture)> {
+    let (plan, layout, sums) = (moments.plan(), moments.layout(), moments.total());
+    let whitening = Whitening::fit(&plan.group_names(), layout, &sums)?;
+    let FromStarts { best, .. } = Target::new(moments, None, &whitening)?.fit(&sums, seed)?;
+    let loss = &*plan.loss;
+    let (mixture, _) = identify(loss, &layout.features, &whitening, &best.mixture, layout, &sums)?;
+    Ok((whitening, mixture))
+}
+
+/// What [`solve`] says of moments whose third moment is not formed, from the features of all their rows.
 pub(crate) fn solve_rows(moments: &Moments, rows: &FeatureRows) -> Result<Blended> {
     Ok(Variants::new(moments, Some(rows), 0)?.blend(moments))
 }

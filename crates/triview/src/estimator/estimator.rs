@@ -242,8 +242,7 @@ impl Estimator {
         if let FeatureMap::Posterior { .. } = plan.features {
             return Ok(plan.clone());
         }
-        let solved = self.common.run(|| answer::solve(moments, self.common.seed))?;
-        let (whitening, mixture) = (&solved.variants.whitening, &solved.main().mixture);
+        let (whitening, mixture) = self.common.run(|| answer::fitted(moments, self.common.seed))?;
         let features = discriminant_map(&plan.features, &mixture.prior, &whitening.maps, &mixture.means)?;
         let look = FirstLook::of(plan.look.grouping.clone());
         Ok(Plan { features, ceilings: None, look, ..plan.clone() })

@@ -14,21 +14,14 @@ pub enum FeatureChoice {
     Scores,
     /// A softmax of standardised scores.
     Softmax,
-    /// Posteriors by regression of surrogate labels on the scores.
-    Regression,
     /// Posteriors by maximum likelihood over a sieve.
     Posterior,
 }
 
 impl FeatureChoice {
     /// Every choice.
-    pub const ALL: [FeatureChoice; 5] = [
-        FeatureChoice::Auto,
-        FeatureChoice::Scores,
-        FeatureChoice::Softmax,
-        FeatureChoice::Regression,
-        FeatureChoice::Posterior,
-    ];
+    pub const ALL: [FeatureChoice; 4] =
+        [FeatureChoice::Auto, FeatureChoice::Scores, FeatureChoice::Softmax, FeatureChoice::Posterior];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -36,7 +29,6 @@ impl FeatureChoice {
             FeatureChoice::Auto => "auto",
             FeatureChoice::Scores => "scores",
             FeatureChoice::Softmax => "softmax",
-            FeatureChoice::Regression => "regression",
             FeatureChoice::Posterior => "posterior",
         }
     }
@@ -56,7 +48,7 @@ impl FromStr for FeatureChoice {
             Error::InvalidParameter {
                 name: "feature map",
                 value: name.into(),
-                expected: "one of auto, scores, softmax, regression, posterior",
+                expected: "one of auto, scores, softmax, posterior",
             }
         })
     }

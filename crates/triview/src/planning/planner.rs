@@ -6,7 +6,7 @@ use crate::answer::{Blended, PlugIn, Surrogates, solve};
 use crate::data::{Batch, Partition, Schema, VIEWS, is_constant, keys, others};
 use crate::diagnostics::degeneracies;
 use crate::error::{Error, Result};
-use crate::features::fit::{calibrated, posteriors, regression, softmax};
+use crate::features::fit::{calibrated, posteriors, softmax};
 use crate::features::{Bins, FeatureChoice, FeatureMap};
 use crate::fit::Whitening;
 use crate::latent::{Latent, Mediator};
@@ -131,11 +131,6 @@ impl<'a> Planner<'a> {
             FeatureChoice::Scores => Ok(plan(FeatureMap::Scores)),
             FeatureChoice::Softmax => Ok(plan(softmax(&self.grouped))),
             FeatureChoice::Auto | FeatureChoice::Posterior => Ok(plan(calibrated(&self.grouped)?)),
-            FeatureChoice::Regression => Err(Error::InvalidParameter {
-                name: "feature map",
-                value: features.to_string(),
-                expected: "for so many classes one of auto, scores, softmax, posterior",
-            }),
         }
     }
 
@@ -185,10 +180,6 @@ impl<'a> Planner<'a> {
         let first = self.first()?;
         let solved = |map| self.solved(map, None);
         match features {
-            FeatureChoice::Regression => {
-                let labels = surrogate_labels(rows, &first)?;
-                Ok((regression(rows, &labels, &first.solved.main().mixture.prior)?, None))
-            }
             FeatureChoice::Posterior => {
                 let labels = surrogate_labels(rows, &first)?;
                 posteriors(rows, &self.keys, &labels).and_then(solved)?.settled()
@@ -205,6 +196,15 @@ impl<'a> Planner<'a> {
     pub(super) fn first(&self) -> Result<Candidate> {
         let solved = |map| self.solved(map, None);
         better(solved(FeatureMap::Scores), solved(softmax(&self.grouped)))
+    }
+
+    /// A plan of the proposed groups, with one state a class, whose map is fitted to the rows and to what a first pass says of their classes.
+    pub(crate) fn plan_by_labels(
+        &self,
+        fit: impl FnOnce(&Batch, &[Vec<f64>; VIEWS]) -> Result<FeatureMap>,
+    ) -> Result<Plan> {
+        let map = fit(&self.grouped, &surrogate_labels(&self.grouped, &self.first()?)?)?;
+        Ok(self.with_bins(&self.proposal.grouping, (map, None), None))
     }
 
     /// How far the risk of other groups is from that of the proposed ones, all by a softmax of their scores. Groups that

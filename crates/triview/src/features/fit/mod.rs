@@ -4,14 +4,13 @@ mod calibrated;
 mod discriminant;
 mod posteriors;
 mod present;
-mod regression;
 mod sieve;
 mod states;
 
 pub(crate) use calibrated::calibrated;
-pub(crate) use discriminant::discriminant_map;
+pub(crate) use discriminant::{discriminant, discriminant_map};
 pub(crate) use posteriors::posteriors;
-pub(crate) use regression::regression;
+pub(crate) use present::{Present, class_means, label_products, second_moment};
 pub(crate) use states::state_posteriors;
 
 use super::{FeatureMap, Softmax};
