@@ -360,9 +360,9 @@ fifth of them with weak signal in all views, are in no mean: their answers are n
 {HEAD}
 {table}
 
-What loses nothing here may be needed elsewhere. Without the first map of scores, or without the choice of the map, answers on these kinds are as good: of the digits of `triview demo`,
-which are smaller and further from those that the model was trained on, those from a = 7 on are then not to be trusted (2.7 to 15 where the risk is 8.8 to 21), and of 1,500 rows of `ten`
-and of MNIST at a = 10 those without the first map of softmax were off by 1.3 and 1.9 times as much. A class that does not occur is named as such only where the map is chosen.
+What loses nothing here may be needed elsewhere. Without the first map of scores and the choice of the map, both, the digits of `triview demo`, which are smaller and further from those that
+the model was trained on, had answers that are not to be trusted from a = 7 on (3.3 to 15 where the risk is 8.8 to 21). Without the first map of softmax and that choice, of 1,500 rows
+of `ten` and of MNIST at a = 10 answers were 1.3 and 1.9 times as far off. A class that does not occur is named as such only where the map is chosen.
 """
     (HERE / "docs" / "settings.md").write_text(text)
 
