@@ -252,19 +252,18 @@ fn joint(q: &[Vec<f64>; VIEWS], rows: usize, scale: &[f64]) -> (Vec<f64>, f64) {
 /// `g_j = rho_j - ratio_j q_j`, where `ratio_j` is `mean(rho_j) / mean(q_j)` and what the calibration adds, it is
 /// `g_j - q_j sum_i g_i`.
 fn logit_gradient(rows: usize, q: &[f64], rho: &[f64], ratios: &[f64]) -> Vec<f64> {
-    let mut gradient = Vec::with_capacity(q.len());
+    let mut gradient = vec![0.0; q.len()];
     let mut sums = vec![0.0; rows];
     let columns = q.chunks_exact(rows).zip(rho.chunks_exact(rows));
-    for ((q, rho), ratio) in columns.zip(ratios) {
-        for row in 0..rows {
-            let g = rho[row] - ratio * q[row];
-            sums[row] += g;
-            gradient.push(g);
+    for ((gradient, (q, rho)), ratio) in gradient.chunks_exact_mut(rows).zip(columns).zip(ratios) {
+        for (((g, q), rho), sum) in gradient.iter_mut().zip(q).zip(rho).zip(&mut sums) {
+            *g = rho - ratio * q;
+            *sum += *g;
         }
     }
     for (gradient, q) in gradient.chunks_exact_mut(rows).zip(q.chunks_exact(rows)) {
-        for row in 0..rows {
-            gradient[row] -= q[row] * sums[row];
+        for ((g, q), sum) in gradient.iter_mut().zip(q).zip(&sums) {
+            *g -= q * sum;
         }
     }
     gradient
