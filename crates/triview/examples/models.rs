@@ -111,18 +111,40 @@ fn one_model(name: &str, preset: Preset, count: u64) -> triview::Result<()> {
             (by_labels(&rows, 0, &labels), by_labels(&many, 0, &of_many));
         let own = estimate.metrics.as_ref().ok().map(|metrics| metrics.error_rate.estimate);
         let off = |value: f64, [truth, error]: [f64; 2]| ((value - truth) / error).powi(2);
-        Ok((
-            [off(estimate.risk, risk), own.map_or(f64::NAN, |own| off(own.value, rate))],
-            [
+        Ok(One {
+            squares: [off(estimate.risk, risk), own.map_or(f64::NAN, |own| off(own.value, rate))],
+            held: [
                 holds(estimate.interval, true_risk[0]),
                 own.is_some_and(|own| holds(own.interval, true_rate[0])),
             ],
-        ))
+            aligned: population.misnamed() == 0,
+        })
     })?;
-    let root = |at: usize| (all.iter().map(|(off, _)| off[at]).sum::<f64>() / all.len() as f64).sqrt();
-    let held = |at: usize| share(all.iter().filter(|(_, held)| held[at]).count(), all.len());
-    println!("| `{name}` | {:.2} | {:.2} | {} | {} |", root(0), root(1), held(0), held(1));
+    let (aligned, crossed): (Vec<One>, Vec<One>) = all.into_iter().partition(|draw| draw.aligned);
+    One::print(&format!("`{name}`"), &aligned);
+    One::print(&format!("`{name}`, classes crossed"), &crossed);
     Ok(())
+}
+
+/// A draw of which one view is judged.
+struct One {
+    /// Squared errors of the risk and the error rate, in labelled standard errors.
+    squares: [f64; 2],
+    held: [bool; 2],
+    /// Whether all views together score each class's own rows highest on average: otherwise names are crossed, which only labels show.
+    aligned: bool,
+}
+
+impl One {
+    fn print(name: &str, all: &[Self]) {
+        if all.is_empty() {
+            return;
+        }
+        let root =
+            |at: usize| (all.iter().map(|draw| draw.squares[at]).sum::<f64>() / all.len() as f64).sqrt();
+        let held = |at: usize| share(all.iter().filter(|draw| draw.held[at]).count(), all.len());
+        println!("| {name} | {:.2} | {:.2} | {} | {} |", root(0), root(1), held(0), held(1));
+    }
 }
 
 /// One model, one other score, and populations of which the class shares are not known.
