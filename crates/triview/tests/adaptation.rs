@@ -231,5 +231,23 @@ fn dual_averaging_lowers_every_loss() {
         let after = error(&linear.model(&result.theta), &fresh);
         assert!(result.risks[39] < result.risks[0], "{name}: {:?}", result.risks);
         assert!(after < before, "{name}: {before} {after}");
+        assert!(result.supported(), "{name}: {:?}", result.seed.alarms);
     }
+}
+
+#[test]
+fn what_dual_averaging_gains_by_dependent_views_is_not_supported() {
+    let (seen, unseen) = digits();
+    let seed = LogisticParams::default().check().unwrap().train(draw(&seen, 2_000, 0.0, 1).batch(), 10);
+    let rows = Composites::draw(&unseen, &Recipe::new(3_000).distortion(4.0).shared(0.5), 7).unwrap();
+    let source = unlabelled(&rows);
+    let linear = LinearScores::of(&source, 10).unwrap();
+    let averaging = DualAveraging {
+        loss: by_name("log").unwrap(),
+        step: 0.3,
+        steps: 40,
+        estimator: Params::new().check().unwrap(),
+    };
+    let result = averaging.run(&source, &linear, &linear.parameters_of(&seed), &schema()).unwrap();
+    assert!(result.risks[39] < result.risks[0] && !result.supported(), "{:?}", result.risks);
 }

@@ -124,6 +124,19 @@ pub struct Averaged {
     pub risks: Vec<f64>,
     /// What the rows say of the seed.
     pub seed: Estimate,
+    /// No risk is smaller.
+    pub least: f64,
+}
+
+impl Averaged {
+    /// Whether there is reason to use these parameters in place of the seed's: what the rows say of the seed is to be trusted, the risk has fallen, and
+    /// not below what is possible. Views that depend on each other make the estimated risk of a model fall without end.
+    ///
+    /// The risks are those of the rows that the parameters were fitted to: [`Adaptation`](super::Adaptation) judges linear models by others.
+    pub fn supported(&self) -> bool {
+        let fallen = self.risks.first().zip(self.risks.last()).is_some_and(|(first, last)| last < first);
+        fallen && self.seed.trusted() && self.risks.iter().all(|risk| *risk >= self.least)
+    }
 }
 
 impl DualAveraging {
@@ -157,7 +170,8 @@ impl DualAveraging {
         let expected = "steps of this size lead to risks that are no numbers; take a smaller one";
         let diverged = || refuse("step", self.step.to_string(), expected);
         let (theta, risks) = risk.descend(Step::Plain(self.step), self.steps)?.ok_or_else(diverged)?;
-        Ok(Averaged { theta, risks, seed })
+        let [least, _] = self.loss.range(schema.views().len());
+        Ok(Averaged { theta, risks, seed, least })
     }
 }
 
