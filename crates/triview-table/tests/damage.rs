@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use triview::data::Source;
 use triview_table::{
-    FeatureOptions, FeatureTable, ReadOptions, SequenceTable, VoteOptions, VoteTable, model,
+    FeatureOptions, FeatureTable, ReadOptions, SequenceTable, Table, VoteOptions, VoteTable, model,
     read_transitions, silence_caught_panics,
 };
 
@@ -191,4 +191,15 @@ fn findings_of_the_fuzz_targets() {
             survives(&finding.display().to_string(), &bytes, &path, read);
         }
     }
+}
+
+#[test]
+fn nothing_behind_the_end_of_a_stream_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("stream.arrow");
+    // Three rows, the marker of the end, and two rows more.
+    std::fs::write(&path, include_bytes!("corpus/ipc/rows-behind-the-end")).unwrap();
+    let table = Table::open(&[path], &ReadOptions::default()).unwrap();
+    let rows: usize = table.batches().unwrap().map(|batch| batch.unwrap().rows()).sum();
+    assert_eq!((rows, table.rows()), (3, Some(3)));
 }

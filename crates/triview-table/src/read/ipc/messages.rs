@@ -106,7 +106,8 @@ impl Messages {
             word = self.word()?;
         }
         if word == 0 {
-            self.ended = true;
+            // What stands behind the marker is no part of the stream, however often it is asked for.
+            (self.ended, self.end) = (true, self.at);
             return Ok(None);
         }
         let metadata = self.bytes(u64::from(word))?;
