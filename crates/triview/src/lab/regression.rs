@@ -12,8 +12,8 @@ use crate::numeric::lbfgs::minimise;
 /// Penalty on the squared weights.
 const PENALTY: f64 = 1e-3;
 
-/// A plan whose features are posteriors by regression: a point of comparison, up to 1.6 times as far off as those of
-/// [`Estimator::plan`].
+/// A plan whose features are posteriors by regression: a point of comparison, whose answers are further off than those of
+/// [`Estimator::plan`] (`docs/accuracy.md`).
 ///
 /// # Errors
 /// Those of [`Estimator::plan`].
